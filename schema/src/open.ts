@@ -32,7 +32,7 @@ export function openUnion<const M extends Record<string, Tagged>>(
     if (member === undefined) return
     const verdict = member.safeParse(value, { reportInput: true })
     if (verdict.success) return
-    for (const issue of verdict.error.issues) ctx.issues.push({ ...issue, input: value, continue: true } as z.core.$ZodRawIssue)
+    for (const issue of verdict.error.issues) ctx.issues.push({ ...issue, continue: true } as z.core.$ZodRawIssue)
   })
   openUnions.set(base, { tag, members: new Map([...known].map(([kind, member]) => [kind, idOf(member)])) })
   return named(id, description, base as unknown as z.ZodMiniType<z.output<M[keyof M]>>)
