@@ -1,0 +1,22 @@
+// Owns the one error that a caller may see: a code of the protocol's list, a message, details.
+import { errorCodes } from '@quiesce/schema'
+
+const retryable = new Map(errorCodes.map((entry) => [entry.code, entry.retryable]))
+
+/** A request that was refused; `code` is one of the protocol's error codes. */
+export class Refusal extends Error {
+  readonly code: string
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: string, message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super(message)
+    this.name = 'Refusal'
+    this.code = code
+    this.details = details
+    if (!retryable.has(code)) throw new Error(`not an error code of the protocol: ${code}`)
+  }
+
+  get retryable(): boolean {
+    return retryable.get(this.code) ?? false
+  }
+}
