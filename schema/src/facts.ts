@@ -15,7 +15,7 @@ function fact<const T extends string, D extends z.ZodMiniType>(type: T, descript
     id,
     description,
     z.looseObject({
-      sessionId: z.optional(field('The fact\'s session; absent where the frame around it names it.', SessionId.clone() as typeof SessionId)),
+      sessionId: z.optional(field('The fact\'s session; absent where the frame around it names it.', SessionId)),
       seq: Seq,
       type: z.literal(type),
       time: UnixMs,
@@ -235,4 +235,10 @@ export const facts = {
   ),
 } as const
 
-export const Fact = openUnion('Fact', 'One committed entry of a session\'s log. Unknown types are kept as they are.', 'type', facts)
+export const Fact = openUnion(
+  'Fact',
+  'One committed entry of a session\'s log. Unknown types are kept as they are.',
+  'type',
+  facts,
+  { seq: Seq, time: UnixMs },
+)

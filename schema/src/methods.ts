@@ -63,18 +63,35 @@ export const After = named(
 )
 export const From = named('FromMessage', 'The cursor just before a message\'s receipt.', z.looseObject({ messageId: MessageId }))
 
+const ProtocolRange = named(
+  'ProtocolRange',
+  'The protocol versions that a client speaks, both ends included.',
+  z.looseObject({ min: z.int(), max: z.int() }),
+)
+const PeerInfo = named('PeerInfo', 'The name and version of a program.', z.looseObject({ name: z.string(), version: z.string() }))
+const WithdrawnMessage = named(
+  'WithdrawnMessage',
+  'A pending message that a cancel withdrew.',
+  z.looseObject({ sessionId: SessionId, messageId: MessageId }),
+)
+const PendingCounts = named(
+  'PendingCounts',
+  'How many messages are pending, by delivery.',
+  z.looseObject({ followup: z.int(), steer: z.int(), inject: z.int() }),
+)
+
 export const methods = {
   initialize: method(
     'initialize',
     'Comes first, once (FR-3).',
     z.looseObject({
-      protocol: z.looseObject({ min: z.int(), max: z.int() }),
-      client: z.looseObject({ name: z.string(), version: z.string() }),
+      protocol: ProtocolRange,
+      client: PeerInfo,
       capabilities: z.optional(Metadata),
     }),
     z.looseObject({
       protocol: z.int(),
-      server: z.looseObject({ name: z.string(), version: z.string() }),
+      server: PeerInfo,
       capabilities: ServerCapabilities,
       limits: ServerLimits,
     }),
@@ -135,7 +152,7 @@ export const methods = {
     }),
     z.looseObject({
       cancelled: z.boolean(),
-      withdrawn: z.array(z.looseObject({ sessionId: SessionId, messageId: MessageId })),
+      withdrawn: z.array(WithdrawnMessage),
     }),
   ),
   'session/status': method(
@@ -148,7 +165,7 @@ export const methods = {
       activityId: z.optional(z.string()),
       waitingOn: z.array(WaitingOn),
       blockedOn: z.array(BlockedOn),
-      pending: z.looseObject({ followup: z.int(), steer: z.int(), inject: z.int() }),
+      pending: PendingCounts,
       resident: z.boolean(),
     }),
   ),

@@ -9,6 +9,12 @@ import { AgentStatusName, WaitingOn } from './session.ts'
 
 const ofSubscription = { subscriptionId: z.string(), sessionId: SessionId }
 
+const ClosedError = named(
+  'ClosedError',
+  'The error that ended a subscription.',
+  z.looseObject({ message: z.string(), data: z.optional(RpcErrorData) }),
+)
+
 export const notifications = {
   'session.event': named('SessionEventParams', 'One fact, after it was committed (TU-3).', z.looseObject({ ...ofSubscription, event: Fact })),
   'session.status': named(
@@ -40,7 +46,7 @@ export const notifications = {
     z.looseObject({
       ...ofSubscription,
       reason: openEnum('SessionClosedReason', 'Why a subscription ended.', ['deleted', 'fenced', 'storage', 'shutdown']),
-      error: z.optional(z.looseObject({ message: z.string(), data: z.optional(RpcErrorData) })),
+      error: z.optional(ClosedError),
     }),
   ),
 } as const

@@ -17,16 +17,18 @@ type Tagged = z.ZodMiniObject<z.core.$ZodShape, z.core.$loose>
 
 /**
  * A union that dispatches by `tag`: a known tag must fit its member (faults keep their path), an unknown one is kept
- * as it is. The inferred type names the known members only; a reader gives unknown ones a default branch.
+ * as it is. Every member, an unknown one too, has the `shared` fields. The inferred type names the known members only;
+ * a reader gives unknown ones a default branch.
  */
 export function openUnion<const M extends Record<string, Tagged>>(
   id: string,
   description: string,
   tag: string,
   members: M,
+  shared: z.core.$ZodShape = {},
 ): z.ZodMiniType<z.output<M[keyof M]>> {
   const known = new Map(Object.entries(members))
-  const base = z.looseObject({ [tag]: z.string() }).check((ctx) => {
+  const base = z.looseObject({ ...shared, [tag]: z.string() }).check((ctx) => {
     const value = ctx.value as Record<string, unknown>
     const member = known.get(value[tag] as string)
     if (member === undefined) return

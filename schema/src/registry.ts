@@ -1,5 +1,5 @@
 // Owns the registry of every wire type: its name, its description, and what the generators must know of it.
-// Refuses a type without a description.
+// Refuses a type without a description, and a name that is taken.
 import * as z from 'zod/mini'
 
 export interface Meta {
@@ -9,18 +9,22 @@ export interface Meta {
 }
 
 export const registry = z.registry<Meta>()
+const ids = new Set<string>()
 
 /** Registers `schema` as the wire type `id`. */
 export function named<S extends z.ZodMiniType>(id: string, description: string, schema: S): S {
   if (description === '') throw new Error(`wire type ${id} has no description`)
+  if (ids.has(id)) throw new Error(`wire type ${id} is registered twice`)
+  ids.add(id)
   registry.add(schema, { id, description })
   return schema
 }
 
-/** Describes one field; give it a schema instance of its own. */
+/** Describes one field; the type that it has keeps its own name and description. */
 export function field<S extends z.ZodMiniType>(description: string, schema: S): S {
-  registry.add(schema, { description })
-  return schema
+  const own = schema.clone()
+  registry.add(own, { description })
+  return own
 }
 
 /** The name under which a type is registered. */
