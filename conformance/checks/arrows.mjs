@@ -26,9 +26,6 @@ const schemaRank = 1
 const interfaceRank = 2
 const mainRank = 7
 
-/** Same height, other room, and yet allowed: the log commits through the store's interface. */
-const sideways = [{ from: 'log', to: 'store/store.ts' }]
-
 const forbiddenNames = /^(utils?|helpers?|common|core|types)$/
 const namedFolders = ['runtime/src', 'schema/src', 'ts-sdk/src', 'python-sdk/src', 'conformance']
 
@@ -47,7 +44,13 @@ const patterns = [
   /\bnew\s+URL\(\s*(['"])(\.[^'"\n]+)\1/g,
 ]
 
-/** Every import of a source text with its line; lines that are comments are passed over. */
+/** Whether the last statement that begins in `before` is `import type` or `export type`. */
+function isTypeOnly(before) {
+  const last = [...before.matchAll(/^[ \t]*(?:import|export)\b([ \t]+type\b)?/gm)].at(-1)
+  return last?.[1] !== undefined
+}
+
+/** Every import of a source text with its line, and whether it vanishes when built; lines that are comments are passed over. */
 export function importsOf(text) {
   const found = []
   for (const pattern of patterns) {
@@ -55,7 +58,8 @@ export function importsOf(text) {
       const at = match.index + match[0].lastIndexOf(match[2])
       const line = text.slice(0, at).split('\n').length
       const start = text.slice(text.lastIndexOf('\n', at) + 1, at).trimStart()
-      if (!/^(\/\/|\*|\/\*)/.test(start)) found.push({ line, specifier: match[2] })
+      if (/^(\/\/|\*|\/\*)/.test(start)) continue
+      found.push({ line, specifier: match[2], typeOnly: match[0].startsWith('from') && isTypeOnly(text.slice(0, at)) })
     }
   }
   return found.sort((a, b) => a.line - b.line)
@@ -71,25 +75,26 @@ function place(inside) {
 }
 
 /** Why one runtime file may not import another, or nothing. */
-function refusal(from, to, fromInside, toInside) {
+function refusal(from, to, fromInside, toInside, typeOnly) {
   if (to.rank > from.rank) return `${from.room} (${from.rank}) is lower than ${to.room} (${to.rank})`
   if (to.room === from.room || isTest(fromInside)) return undefined
-  if (to.rank === from.rank && !sideways.some((way) => way.from === from.room && way.to === toInside))
+  // The log and the interfaces are written in each other's types; none may need another to load.
+  if (to.rank === from.rank && !(typeOnly && to.rank === interfaceRank))
     return `${from.room} and ${to.room} stand at one height (${from.rank})`
   if (from.room === 'agent' && ['store', 'models', 'tools'].includes(to.room) && !interfaces.includes(toInside))
     return `the agent knows only the interface of ${to.room}`
   return undefined
 }
 
-function judgeWithinRuntime(path, target) {
+function judgeWithinRuntime(path, target, typeOnly) {
   const [fromInside, toInside] = [path, target].map((file) => file.slice(runtime.length + 1))
   const from = place(fromInside)
   if (from === undefined) return undefined // said once, for the file
   const to = place(toInside)
-  return to === undefined ? `${target} is in no room` : refusal(from, to, fromInside, toInside)
+  return to === undefined ? `${target} is in no room` : refusal(from, to, fromInside, toInside, typeOnly)
 }
 
-function judge(path, home, specifier) {
+function judge(path, home, { specifier, typeOnly }) {
   const own = /^@quiesce\/[^/]+/.exec(specifier)?.[0]
   if (own !== undefined) {
     if (!packages[home].mayImport.includes(own)) return `${home} may not import ${own}`
@@ -100,7 +105,7 @@ function judge(path, home, specifier) {
   if (!specifier.startsWith('.')) return undefined
   const target = posix.join(posix.dirname(path), specifier)
   if (!target.startsWith(`${home}/`)) return leavesItsPackage(path, home, target) ? `${target} is outside ${home}` : undefined
-  return home === runtime ? judgeWithinRuntime(path, target) : undefined
+  return home === runtime ? judgeWithinRuntime(path, target, typeOnly) : undefined
 }
 
 /** A package may reach its own folder (its package.json, say), and tests the fixtures of the suite; never another package's source. */
@@ -128,9 +133,9 @@ export function violations(root) {
       if (isFolder || !/\.(ts|mts|mjs|js)$/.test(path)) continue
       if (home === runtime && place(path.slice(runtime.length + 1)) === undefined)
         problems.push(`${path}:1: is in no room: put it in one, or give its room a height in conformance/checks/arrows.mjs`)
-      for (const { line, specifier } of importsOf(readFileSync(`${root}/${path}`, 'utf8'))) {
-        const why = judge(path, home, specifier)
-        if (why !== undefined) problems.push(`${path}:${line}: ${specifier}: ${why}`)
+      for (const found of importsOf(readFileSync(`${root}/${path}`, 'utf8'))) {
+        const why = judge(path, home, found)
+        if (why !== undefined) problems.push(`${path}:${found.line}: ${found.specifier}: ${why}`)
       }
     }
   }

@@ -54,7 +54,7 @@ test.each([
 
 test('passes over comments', () => {
   expect(importsOf("// import a from './a.ts'\n/** see import('./b.ts')\n * from './c.ts'\n */\nimport d from './d.ts'\n")).toEqual([
-    { line: 5, specifier: './d.ts' },
+    { line: 5, specifier: './d.ts', typeOnly: false },
   ])
 })
 
@@ -62,6 +62,15 @@ test('catches another room of the same height', () => {
   const text = "import { registry } from '../models/registry.ts'\n"
   expect(tree({ 'runtime/src/tools/shell.ts': text })).toHaveLength(1)
   expect(tree({ 'runtime/src/tools/shell.ts': '', 'runtime/src/tools/shell.test.ts': text })).toEqual([])
+})
+
+test('lets the log and the interfaces know each other by type alone', () => {
+  const log = "import { now } from '../base/clock.ts'\nimport type {\n  Store,\n} from '../store/store.ts'\n"
+  const store = "import type { Fact } from '../log/facts.ts'\nexport type { Fact }\n"
+  expect(tree({ 'runtime/src/log/event-log.ts': log, 'runtime/src/store/store.ts': store })).toEqual([])
+  expect(tree({ 'runtime/src/store/store.ts': store.replace('import type', 'import') })).toEqual([
+    'runtime/src/store/store.ts:1: ../log/facts.ts: store and log stand at one height (2)',
+  ])
 })
 
 test('catches an interface that imports its implementation', () => {
