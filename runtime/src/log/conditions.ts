@@ -40,7 +40,7 @@ function holds(state: SessionState, condition: Condition): boolean {
     case 'no-steer':
       return !state.pending.some((message) => message.delivery === 'steer')
     case 'turn-live':
-      return state.turn?.turnId === condition.turnId && !state.turn.cancelled
+      return state.turn?.turnId === condition.turnId && state.turn.cancelledBy === null
     case 'room':
       return state.pending.length < condition.below
     case 'seq':

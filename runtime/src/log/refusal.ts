@@ -1,5 +1,5 @@
-// Owns the one error that a caller may see: a code of the protocol's list, a message, details.
-import { errorCodes } from '@quiesce/schema'
+// Owns the two errors that a caller may see: a refusal with a code of the protocol's list, and bad params.
+import { errorCodes, type Fault } from '@quiesce/schema'
 
 const retryable = new Map(errorCodes.map((entry) => [entry.code, entry.retryable]))
 
@@ -18,5 +18,16 @@ export class Refusal extends Error {
 
   get retryable(): boolean {
     return retryable.get(this.code) ?? false
+  }
+}
+
+/** Params that don't fit (-32602): each fault with its path. */
+export class InvalidParams extends Error {
+  readonly faults: readonly Fault[]
+
+  constructor(faults: readonly Fault[]) {
+    super(faults.map((fault) => (fault.path === '' ? fault.message : `${fault.path}: ${fault.message}`)).join('; '))
+    this.name = 'InvalidParams'
+    this.faults = faults
   }
 }

@@ -19,8 +19,8 @@ export interface OpenCall {
 
 export interface OpenTurn {
   turnId: string
-  /** A cancel names it: it commits only what closes it (CAN-1). */
-  cancelled: boolean
+  /** Who cancelled it, or null. From then on it commits only what closes it (CAN-1). */
+  cancelledBy: string | null
   /** The open step, or null between `step/end` and the next `step/start`. */
   stepId: string | null
   steps: number
@@ -43,7 +43,8 @@ export interface SessionState {
   /** The last waking receipt, or other change that owes an idle (ST-12). */
   owedAt: number
   turn: OpenTurn | null
-  /** The last turn that ended, and whether by `interrupted`. */
+  /** The turn that a stop of the runtime interrupted, while nothing has followed it (RE-7). */
+  interrupted: string | null
   pending: PendingMessage[]
   /** Recoveries of this activity in a row without a new `step/end` (RE-2). */
   resumes: number
@@ -63,6 +64,7 @@ export const emptyState: SessionState = {
   lastIdle: 0,
   owedAt: 0,
   turn: null,
+  interrupted: null,
   pending: [],
   resumes: 0,
   usage: noUsage,
@@ -95,19 +97,19 @@ function change(state: SessionState, fact: AnyFact): Partial<SessionState> {
     case 'agent/status': {
       const { status, activityId, waitingOn } = fact.data
       if (status === 'running') return { status, activityId, resumes: 0 }
-      return { status: 'idle', activityId, waitingOn: waitingOn ?? [], lastIdle: fact.seq, resumes: 0 }
+      return { status: 'idle', activityId, waitingOn: waitingOn ?? [], lastIdle: fact.seq, resumes: 0, interrupted: null }
     }
     case 'agent/cancel':
       return {
-        ...(state.turn !== null && fact.data.turnId === state.turn.turnId && { turn: { ...state.turn, cancelled: true } }),
+        ...(state.turn !== null && fact.data.turnId === state.turn.turnId && { turn: { ...state.turn, cancelledBy: fact.data.by } }),
         ...(fact.data.scope !== 'turn' && { pending: state.pending.map(demoteNotice) }),
       }
     case 'turn/start': {
-      const turn = { turnId: fact.data.turnId, cancelled: false, stepId: null, steps: 0, calls: [], usage: noUsage }
-      return { turn, ...(fact.data.trigger.kind === 'recovery' && { resumes: state.resumes + 1 }) }
+      const turn = { turnId: fact.data.turnId, cancelledBy: null, stepId: null, steps: 0, calls: [], usage: noUsage }
+      return { turn, interrupted: null, ...(fact.data.trigger.kind === 'recovery' && { resumes: state.resumes + 1 }) }
     }
     case 'turn/end':
-      return { turn: null }
+      return { turn: null, interrupted: fact.data.reason.kind === 'interrupted' ? fact.data.turnId : null }
     case 'step/start':
     case 'tool/call':
     case 'tool/start':

@@ -1,0 +1,157 @@
+// Owns the one door to a session's log: every fact goes in through `commit` and comes out to whoever follows, in order.
+import type { AnyFact, SessionConfigOf } from '@quiesce/schema'
+import type { CommitRequest, CommitResult, StoredSession } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import { placed } from './facts.ts'
+import { applyConfig, applyFact, type SessionState } from './session-state.ts'
+
+/** A piece of an answer on its way; never a fact (TU-4). */
+export interface Delta {
+  turnId: string
+  stepId: string
+  kind: 'text' | 'reasoning' | 'tool_input'
+  index: number
+  text: string
+}
+
+export type ClosedReason = 'deleted' | 'fenced' | 'storage' | 'shutdown'
+
+/** Somebody who follows one session. Every method is called synchronously and must not throw. */
+export interface Follower {
+  /** Facts were committed; `session.state` includes them. */
+  facts(facts: readonly AnyFact[]): void
+  delta?(delta: Delta): void
+  /** The session can't go on in this runtime (SUB-5). */
+  closed?(reason: ClosedReason, error: Error | null): void
+}
+
+const RING = 512
+
+/** A session that this runtime follows: its state as of the last fact seen, and its recent facts. */
+export class FollowedSession {
+  readonly sessionId: string
+  config: SessionConfigOf
+  state: SessionState
+  /** The last facts, without a gap, up to `state.seq`. */
+  readonly recent: AnyFact[] = []
+  readonly followers = new Set<Follower>()
+
+  constructor(stored: StoredSession) {
+    this.sessionId = stored.sessionId
+    this.config = stored.config
+    this.state = stored.state
+  }
+
+  /** Folds what is new of these facts and tells the followers. */
+  absorb(facts: readonly AnyFact[]): void {
+    const fresh = facts.filter((fact) => fact.seq > this.state.seq)
+    if (fresh.length === 0) return
+    for (const fact of fresh) {
+      this.state = applyFact(this.state, fact)
+      this.config = applyConfig(this.config, fact) ?? this.config
+      this.recent.push(fact)
+    }
+    if (this.recent.length > RING * 2) this.recent.splice(0, this.recent.length - RING)
+    for (const follower of [...this.followers]) follower.facts(fresh)
+  }
+
+  delta(delta: Delta): void {
+    for (const follower of [...this.followers]) follower.delta?.(delta)
+  }
+}
+
+export class EventLog {
+  readonly #store: Store
+  readonly #followed = new Map<string, FollowedSession>()
+  readonly #opening = new Map<string, Promise<FollowedSession | null>>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  /**
+   * Commits; followers have seen the facts before this answers.
+   * *Contract:* rejects with Refusal `storage_unavailable`; answers in the order of the calls.
+   */
+  async commit(request: CommitRequest): Promise<CommitResult> {
+    const seen = this.#followed.get(request.sessionId)?.state.seq
+    const result = await this.#store.commit(seen === undefined ? request : { ...request, seen })
+    const session = this.#followed.get(request.sessionId)
+    if (session !== undefined) {
+      if (result.ok) session.absorb([...result.foreign, ...request.facts.map((made, i) => placed(session.sessionId, result.first + i, made))])
+      else if (result.refused === 'unmet') session.absorb(result.foreign)
+    }
+    return result
+  }
+
+  /**
+   * Follows a session until the returned function is called; null where there is none.
+   * *Contract:* rejects as the store does.
+   */
+  async follow(sessionId: string, follower: Follower): Promise<{ session: FollowedSession; leave: () => void } | null> {
+    const session = this.#followed.get(sessionId) ?? (await this.#open(sessionId))
+    if (session === null) return null
+    session.followers.add(follower)
+    return { session, leave: () => this.#leave(session, follower) }
+  }
+
+  /** The followed session, where somebody follows it. */
+  followed(sessionId: string): FollowedSession | undefined {
+    return this.#followed.get(sessionId)
+  }
+
+  /** The session as this runtime knows it now, followed or not; null where there is none. */
+  async peek(sessionId: string): Promise<StoredSession | null> {
+    return this.#followed.get(sessionId) ?? (await this.#store.load(sessionId))
+  }
+
+  /** At most `limit` facts behind `after`: from memory where they are recent. *Contract:* rejects as the store does. */
+  async read(sessionId: string, after: number, limit: number): Promise<readonly AnyFact[]> {
+    return this.recent(sessionId, after, limit) ?? (await this.#store.read(sessionId, after, limit))
+  }
+
+  /** The same from memory only; null where the store has to be asked. */
+  recent(sessionId: string, after: number, limit: number): readonly AnyFact[] | null {
+    const session = this.#followed.get(sessionId)
+    if (session === undefined) return null
+    if (after >= session.state.seq) return []
+    const first = session.recent[0]
+    if (first === undefined || after + 1 < first.seq) return null
+    const from = after + 1 - first.seq
+    return session.recent.slice(from, from + limit)
+  }
+
+  /** Ends the following of a session for everybody (SUB-5). */
+  close(sessionId: string, reason: ClosedReason, error: Error | null): void {
+    const session = this.#followed.get(sessionId)
+    if (session === undefined) return
+    this.#followed.delete(sessionId)
+    for (const follower of [...session.followers]) follower.closed?.(reason, error)
+    session.followers.clear()
+  }
+
+  closeAll(reason: ClosedReason): void {
+    for (const sessionId of [...this.#followed.keys()]) this.close(sessionId, reason, null)
+  }
+
+  #open(sessionId: string): Promise<FollowedSession | null> {
+    const opening = this.#opening.get(sessionId)
+    if (opening !== undefined) return opening
+    const started = this.#store
+      .load(sessionId)
+      .then((stored) => {
+        if (stored === null) return null
+        const session = new FollowedSession(stored)
+        this.#followed.set(sessionId, session)
+        return session
+      })
+      .finally(() => this.#opening.delete(sessionId))
+    this.#opening.set(sessionId, started)
+    return started
+  }
+
+  #leave(session: FollowedSession, follower: Follower): void {
+    session.followers.delete(follower)
+    if (session.followers.size === 0 && this.#followed.get(session.sessionId) === session) this.#followed.delete(session.sessionId)
+  }
+}
