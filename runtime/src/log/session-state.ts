@@ -150,6 +150,14 @@ function demoteNotice(message: PendingMessage): PendingMessage {
 /** The configuration after one more fact; null before `session/create`. */
 export function applyConfig(config: SessionConfigOf | null, fact: AnyFact): SessionConfigOf | null {
   if (fact.type === 'session/create') return fact.data.config
-  if (fact.type === 'session/update' && config !== null) return { ...config, ...fact.data.change }
-  return config
+  if (fact.type !== 'session/update' || config === null) return config
+  const { change } = fact.data
+  return {
+    ...config,
+    ...change,
+    model: change.model ?? config.model,
+    metadata: change.metadata ?? config.metadata,
+    permissions: change.permissions ?? config.permissions,
+    limits: change.limits ?? config.limits,
+  }
 }

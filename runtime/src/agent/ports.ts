@@ -1,0 +1,55 @@
+// Owns what the agent needs from outside: models, tools, time, ids, the process it lives in. Interfaces only.
+import type { FactErrorOf, PermissionsOf, SessionConfigOf } from '@quiesce/schema'
+import type { Clock } from '../base/clock.ts'
+import type { Ids } from '../base/ids.ts'
+import type { EventLog } from '../log/event-log.ts'
+import type { ModelPart, ModelRequest, Outcome, ToolSpec } from '../models/model.ts'
+import type { Owner, Store } from '../store/store.ts'
+import type { Tool, Verdict } from '../tools/tool.ts'
+
+export interface AnswerHooks {
+  newCallId(): string
+  onPart(part: ModelPart): void
+  /** Awaited before the pause. */
+  onRetry(retry: { attempt: number; delayMs: number; error: FactErrorOf }): Promise<void>
+}
+
+export interface Models {
+  /** *Contract:* throws Refusal `unknown_model` or `model_auth`. */
+  check(name: string): void
+  defaultModel(): string | null
+  /** One step's request, retries and time limits included. *Contract:* never rejects. */
+  answer(name: string, request: ModelRequest, hooks: AnswerHooks): Promise<Outcome>
+}
+
+export interface Tools {
+  get(name: string): Tool | undefined
+  /** *Contract:* throws InvalidParams for a pattern that matches no tool. */
+  check(patterns: readonly string[] | undefined): void
+  enabled(patterns: readonly string[] | undefined): readonly Tool[]
+  specs(patterns: readonly string[] | undefined): readonly ToolSpec[]
+  validate(tool: Tool, input: unknown): { ok: true; input: unknown } | { ok: false; message: string }
+  decide(permissions: PermissionsOf, tool: Tool, input: unknown): Verdict
+  /** The environment of a tool's process. */
+  environment(sessionEnv: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>>
+}
+
+export interface Prompts {
+  /** The system text of a session: the given or default one, AGENTS.md and instructions joined. *Contract:* never rejects. */
+  system(config: SessionConfigOf): Promise<string>
+}
+
+export interface AgentPorts {
+  log: EventLog
+  store: Store
+  clock: Clock
+  ids: Ids
+  models: Models
+  tools: Tools
+  prompts: Prompts
+  owner: Owner
+  /** Is this owner's process surely gone? Only ever true for one of this host. */
+  isDead(owner: Owner): boolean
+  /** A fault that belongs in the runtime's log. */
+  report(what: string, error: unknown): void
+}
