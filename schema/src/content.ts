@@ -4,11 +4,7 @@ import { openEnum, openUnion } from './open.ts'
 import { field, named } from './registry.ts'
 import { MessageId, Seq } from './scalars.ts'
 
-export const TextBlock = named(
-  'TextBlock',
-  'Plain text.',
-  z.looseObject({ type: z.literal('text'), text: z.string() }),
-)
+export const TextBlock = named('TextBlock', 'Plain text.', z.looseObject({ type: z.literal('text'), text: z.string() }))
 export const ImageBlock = named(
   'ImageBlock',
   'An image: base64 `data` with its `mediaType`, or the `path` of a file under the roots.',
@@ -26,7 +22,7 @@ export const FileBlock = named(
 )
 export const ToolUseBlock = named(
   'ToolUseBlock',
-  'A tool call that the model asked for. `callId` is the runtime\'s own; the vendor\'s is kept beside it.',
+  "A tool call that the model asked for. `callId` is the runtime's own; the vendor's is kept beside it.",
   z.looseObject({
     type: z.literal('tool_use'),
     callId: z.string(),
@@ -47,7 +43,7 @@ export const ToolResultBlock = named(
 )
 export const ReasoningBlock = named(
   'ReasoningBlock',
-  'Reasoning of the model; the provider\'s signature is kept verbatim.',
+  "Reasoning of the model; the provider's signature is kept verbatim.",
   z.looseObject({ type: z.literal('reasoning'), text: z.string(), signature: z.optional(z.string()) }),
 )
 
@@ -79,7 +75,7 @@ export const Usage = named(
   }),
 )
 
-export const Finish = openEnum('Finish', 'How the model ended its answer, in the runtime\'s words (TU-5).', [
+export const Finish = openEnum('Finish', "How the model ended its answer, in the runtime's words (TU-5).", [
   'stop',
   'length',
   'tool_calls',

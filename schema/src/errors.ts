@@ -15,7 +15,7 @@ const row = (code: string, retryable: boolean, className: string, meaning: strin
 
 export const errorCodes: readonly ErrorCode[] = [
   row('not_initialized', false, 'RpcError', 'A request came before `initialize` was answered.'),
-  row('unsupported_protocol', false, 'UnsupportedProtocolError', 'No protocol version of the client\'s range is spoken here.'),
+  row('unsupported_protocol', false, 'UnsupportedProtocolError', "No protocol version of the client's range is spoken here."),
   row('session_not_found', false, 'SessionNotFoundError', 'No session has this id, or it was deleted.'),
   row('session_exists', false, 'SessionExistsError', 'A session with this id exists, or existed: ids are not used again.'),
   row('has_children', false, 'RpcError', 'The session has children that are not deleted; deleting it needs `tree: true`.'),
@@ -29,7 +29,7 @@ export const errorCodes: readonly ErrorCode[] = [
   row('not_parent', false, 'RpcError', 'Only the direct parent may do this.'),
   row('not_driving', true, 'RpcError', 'Another runtime drives the session.'),
   row('unknown_model', false, 'UnknownModelError', 'The model is not configured, or no model was named.'),
-  row('model_auth', false, 'ModelAuthError', 'The key of the model\'s provider is missing.'),
+  row('model_auth', false, 'ModelAuthError', "The key of the model's provider is missing."),
   row('invalid_cursor', false, 'RpcError', 'The cursor was not given by this method, or lies beyond the log.'),
   row('fenced', true, 'FencedError', 'Another runtime took the session over, or it was deleted.'),
   row('limit_exceeded', false, 'LimitExceededError', 'A limit named in the message was reached.'),

@@ -9,16 +9,21 @@ import { AgentStatusName, Goal, SessionChange, SessionConfig, WaitingOn } from '
 
 const pascal = (type: string): string => type.replace(/(^|[/_])([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
 
+/** What every fact has beside its type and data, one of an unknown type too. */
+const envelope = () => ({
+  sessionId: z.optional(field("The fact's session; absent where the frame around it names it.", SessionId)),
+  seq: Seq,
+  time: UnixMs,
+})
+
 function fact<const T extends string, D extends z.ZodMiniType>(type: T, description: string, data: D) {
   const id = pascal(type)
   return named(
     id,
     description,
     z.looseObject({
-      sessionId: z.optional(field('The fact\'s session; absent where the frame around it names it.', SessionId)),
-      seq: Seq,
+      ...envelope(),
       type: z.literal(type),
-      time: UnixMs,
       data: named(`${id}Data`, `The data of \`${type}\`.`, data),
     }),
   )
@@ -27,21 +32,13 @@ function fact<const T extends string, D extends z.ZodMiniType>(type: T, descript
 export const Delivery = openEnum('DeliveryName', 'How a message enters the conversation (IN-4 to IN-6).', ['followup', 'steer', 'inject'])
 
 export const OriginUser = named('OriginUser', 'A client.', z.looseObject({ kind: z.literal('user') }))
-export const OriginGoal = named(
-  'OriginGoal',
-  'A round of a goal.',
-  z.looseObject({ kind: z.literal('goal'), goalId: z.string() }),
-)
+export const OriginGoal = named('OriginGoal', 'A round of a goal.', z.looseObject({ kind: z.literal('goal'), goalId: z.string() }))
 export const OriginSettlement = named(
   'OriginSettlement',
   'The notice that a child settled.',
   z.looseObject({ kind: z.literal('settlement'), sessionId: SessionId }),
 )
-export const OriginAgent = named(
-  'OriginAgent',
-  'The parent agent.',
-  z.looseObject({ kind: z.literal('agent'), sessionId: SessionId }),
-)
+export const OriginAgent = named('OriginAgent', 'The parent agent.', z.looseObject({ kind: z.literal('agent'), sessionId: SessionId }))
 export const Origin = openUnion('Origin', 'Where a message comes from (IN-10).', 'kind', {
   user: OriginUser,
   goal: OriginGoal,
@@ -108,7 +105,7 @@ export const facts = {
     }),
   ),
   'session/update': fact('session/update', 'The configuration changed.', z.looseObject({ change: SessionChange })),
-  'session/fork': fact('session/fork', 'The session starts from another one\'s transcript.', z.looseObject({ from: SessionId, atSeq: Seq })),
+  'session/fork': fact('session/fork', "The session starts from another one's transcript.", z.looseObject({ from: SessionId, atSeq: Seq })),
   'inbox/receipt': fact('inbox/receipt', 'The message is durably in the inbox (IN-1).', z.looseObject({ message: InboxMessage })),
   'inbox/admitted': fact(
     'inbox/admitted',
@@ -133,11 +130,7 @@ export const facts = {
     'A cancel, and the turn that it names (CAN-1).',
     z.looseObject({ scope: CancelScopeName, by: z.string(), turnId: z.optional(z.string()), reason: z.optional(z.string()) }),
   ),
-  'turn/start': fact(
-    'turn/start',
-    'A turn began.',
-    z.looseObject({ turnId: z.string(), activityId: z.string(), trigger: Trigger }),
-  ),
+  'turn/start': fact('turn/start', 'A turn began.', z.looseObject({ turnId: z.string(), activityId: z.string(), trigger: Trigger })),
   'step/start': fact(
     'step/start',
     'A model request is about to be made.',
@@ -207,11 +200,7 @@ export const facts = {
     'The step is over: its answer and every result are committed.',
     z.looseObject({ turnId: z.string(), stepId: z.string(), usage: Usage }),
   ),
-  'turn/end': fact(
-    'turn/end',
-    'The turn is over.',
-    z.looseObject({ turnId: z.string(), reason: TurnEndReason, usage: Usage }),
-  ),
+  'turn/end': fact('turn/end', 'The turn is over.', z.looseObject({ turnId: z.string(), reason: TurnEndReason, usage: Usage })),
   'subagent/start': fact(
     'subagent/start',
     'A child was spawned.',
@@ -237,8 +226,8 @@ export const facts = {
 
 export const Fact = openUnion(
   'Fact',
-  'One committed entry of a session\'s log. Unknown types are kept as they are.',
+  "One committed entry of a session's log. Unknown types are kept as they are.",
   'type',
   facts,
-  { seq: Seq, time: UnixMs },
+  envelope(),
 )

@@ -3,7 +3,7 @@ import type * as z from 'zod/mini'
 import type { Content, ContentBlock, Finish, Message, Usage } from './content.ts'
 import type { FactError } from './errors.ts'
 import type { Fact, facts, InboxMessage, Origin, Trigger, TurnEndReason } from './facts.ts'
-import type { MethodName, methods, ServerLimits, ToolInfo, Model } from './methods.ts'
+import type { MethodName, Model, methods, ServerLimits, ToolInfo } from './methods.ts'
 import type { NotificationName, notifications } from './notifications.ts'
 import type {
   Limits,

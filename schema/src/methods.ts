@@ -4,14 +4,7 @@ import { ContentInput, Message } from './content.ts'
 import { Fact } from './facts.ts'
 import { field, named } from './registry.ts'
 import { JsonSchema, MessageId, Metadata, Seq, SessionId, UnixMs } from './scalars.ts'
-import {
-  AgentStatusName,
-  BlockedOn,
-  Session,
-  SessionChange,
-  SessionCreateOptions,
-  WaitingOn,
-} from './session.ts'
+import { AgentStatusName, BlockedOn, Session, SessionChange, SessionCreateOptions, WaitingOn } from './session.ts'
 
 const methodId = (name: string): string => name.replace(/(^|\/)([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
 
@@ -61,7 +54,7 @@ export const After = named(
   'Where a subscription starts: behind a `seq`, at `"now"`, or with one cursor per session.',
   z.union([Seq, z.literal('now'), z.record(z.string(), Seq)]),
 )
-export const From = named('FromMessage', 'The cursor just before a message\'s receipt.', z.looseObject({ messageId: MessageId }))
+export const From = named('FromMessage', "The cursor just before a message's receipt.", z.looseObject({ messageId: MessageId }))
 
 const ProtocolRange = named(
   'ProtocolRange',

@@ -16,7 +16,11 @@ const ClosedError = named(
 )
 
 export const notifications = {
-  'session.event': named('SessionEventParams', 'One fact, after it was committed (TU-3).', z.looseObject({ ...ofSubscription, event: Fact })),
+  'session.event': named(
+    'SessionEventParams',
+    'One fact, after it was committed (TU-3).',
+    z.looseObject({ ...ofSubscription, event: Fact }),
+  ),
   'session.status': named(
     'SessionStatusNotice',
     'Mirrors an `agent/status` fact, after it (ST-6).',

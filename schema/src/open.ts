@@ -41,11 +41,7 @@ export function openUnion<const M extends Record<string, Tagged>>(
 }
 
 /** A string with known values, which keeps the ones that it doesn't know. */
-export function openEnum<const V extends readonly string[]>(
-  id: string,
-  description: string,
-  values: V,
-): z.ZodMiniType<V[number], string> {
+export function openEnum<const V extends readonly string[]>(id: string, description: string, values: V): z.ZodMiniType<V[number], string> {
   const schema = z.string()
   openEnums.set(schema, values)
   return named(id, description, schema as unknown as z.ZodMiniType<V[number], string>)

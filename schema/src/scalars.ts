@@ -18,13 +18,5 @@ export const Seq = named(
   z.int().check(z.minimum(0)),
 )
 export const UnixMs = named('UnixMs', 'A moment, in integer milliseconds since the Unix epoch.', z.int())
-export const Metadata = named(
-  'Metadata',
-  'Data of the user, kept as it is and never renamed.',
-  z.record(z.string(), z.unknown()),
-)
-export const JsonSchema = named(
-  'JsonSchema',
-  'A JSON Schema object, passed on as it is.',
-  z.record(z.string(), z.unknown()),
-)
+export const Metadata = named('Metadata', 'Data of the user, kept as it is and never renamed.', z.record(z.string(), z.unknown()))
+export const JsonSchema = named('JsonSchema', 'A JSON Schema object, passed on as it is.', z.record(z.string(), z.unknown()))

@@ -37,11 +37,7 @@ export const BlockedOn = openUnion('BlockedOn', 'What a running agent waits for 
   tool: BlockedOnTool,
 })
 
-export const PermissionMode = named(
-  'PermissionMode',
-  'What is allowed without asking (CB-5).',
-  z.enum(['read-only', 'edit', 'allow-all']),
-)
+export const PermissionMode = named('PermissionMode', 'What is allowed without asking (CB-5).', z.enum(['read-only', 'edit', 'allow-all']))
 export const PermissionRule = named(
   'PermissionRule',
   'One rule; the first that matches wins, before the mode.',
@@ -107,11 +103,7 @@ export const McpServer = named(
     headers: z.optional(z.record(z.string(), z.string())),
   }),
 )
-export const RecoveryPolicy = named(
-  'RecoveryPolicy',
-  'What follows a turn that a crash interrupted (RE-2).',
-  z.enum(['resume', 'settle']),
-)
+export const RecoveryPolicy = named('RecoveryPolicy', 'What follows a turn that a crash interrupted (RE-2).', z.enum(['resume', 'settle']))
 
 const configShape = () => ({
   cwd: field('Absolute path of the working directory.', z.string()),
@@ -124,7 +116,7 @@ const configShape = () => ({
   clientTools: z.optional(z.array(ClientTool)),
   mcpServers: z.optional(z.record(z.string(), McpServer)),
   permissions: Permissions,
-  env: z.optional(field('Environment of the tools\' processes, beside the allow-list.', z.record(z.string(), z.string()))),
+  env: z.optional(field("Environment of the tools' processes, beside the allow-list.", z.record(z.string(), z.string()))),
   limits: Limits,
   outputSchema: z.optional(JsonSchema),
   recovery: z.optional(RecoveryPolicy),
@@ -189,7 +181,7 @@ export const SubagentListEntry = named(
     parentId: SessionId,
     label: z.string(),
     depth: z.int(),
-    mode: openEnum('SubagentMode', 'Who owns the child\'s lifecycle.', ['isolated', 'continuable']),
+    mode: openEnum('SubagentMode', "Who owns the child's lifecycle.", ['isolated', 'continuable']),
     activity: openEnum('SubagentActivity', 'Residency (AG-6).', ['running', 'inactive']),
     createdAt: UnixMs,
   }),

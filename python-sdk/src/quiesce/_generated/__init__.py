@@ -1,0 +1,2 @@
+# Generated from schema/src by `make gen`: do not edit.
+"""Types and tables of the protocol, generated from its schema."""
