@@ -1,6 +1,6 @@
 // Owns the promise that somebody else settles.
 
-export interface Deferred<T> {
+export interface Deferred<T = void> {
   readonly promise: Promise<T>
   resolve(value: T): void
   reject(error: unknown): void

@@ -23,7 +23,7 @@ export interface NewMessage {
 
 export type CancelScope = 'turn' | 'session' | 'tree'
 
-export interface CancelResult {
+export type CancelResult = {
   cancelled: boolean
   withdrawn: { sessionId: string; messageId: string }[]
 }

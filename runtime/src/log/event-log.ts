@@ -1,7 +1,6 @@
 // Owns the one door to a session's log: every fact goes in through `commit` and comes out to whoever follows, in order.
 import type { AnyFact, SessionConfigOf } from '@quiesce/schema'
-import type { CommitRequest, CommitResult, StoredSession } from '../store/store.ts'
-import type { Store } from '../store/store.ts'
+import type { CommitRequest, CommitResult, Store, StoredSession } from '../store/store.ts'
 import { placed } from './facts.ts'
 import { applyConfig, applyFact, type SessionState } from './session-state.ts'
 
@@ -26,6 +25,7 @@ export interface Follower {
 }
 
 const RING = 512
+const PAGE = 500
 
 /** A session that this runtime follows: its state as of the last fact seen, and its recent facts. */
 export class FollowedSession {
@@ -78,7 +78,8 @@ export class EventLog {
     const result = await this.#store.commit(seen === undefined ? request : { ...request, seen })
     const session = this.#followed.get(request.sessionId)
     if (session !== undefined) {
-      if (result.ok) session.absorb([...result.foreign, ...request.facts.map((made, i) => placed(session.sessionId, result.first + i, made))])
+      if (result.ok)
+        session.absorb([...result.foreign, ...request.facts.map((made, i) => placed(session.sessionId, result.first + i, made))])
       else if (result.refused === 'unmet') session.absorb(result.foreign)
     }
     return result
@@ -119,6 +120,17 @@ export class EventLog {
     if (first === undefined || after + 1 < first.seq) return null
     const from = after + 1 - first.seq
     return session.recent.slice(from, from + limit)
+  }
+
+  /** Reads what other runtimes committed behind the last fact seen. *Contract:* rejects as the store does. */
+  async refresh(sessionId: string): Promise<void> {
+    for (;;) {
+      const session = this.#followed.get(sessionId)
+      if (session === undefined) return
+      const facts = await this.#store.read(sessionId, session.state.seq, PAGE)
+      session.absorb(facts)
+      if (facts.length < PAGE) return
+    }
   }
 
   /** Ends the following of a session for everybody (SUB-5). */

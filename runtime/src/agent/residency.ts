@@ -1,0 +1,116 @@
+// Owns which agents are resident here: activations by session, their leases, taking over from the dead (RE-3 to RE-5).
+import type { Inbox } from '../inbox/inbox.ts'
+import { noSession } from '../inbox/inbox.ts'
+import type { ClosedReason } from '../log/event-log.ts'
+import type { AcquireResult, Lease } from '../store/store.ts'
+import { Activation } from './activation.ts'
+import type { AgentPorts } from './ports.ts'
+
+export const LEASE_MS = 10_000
+export const RENEW_MS = 2_000
+
+export class Residency {
+  readonly #ports: AgentPorts
+  readonly #inbox: Inbox
+  readonly #activations = new Map<string, Activation>()
+  readonly #activating = new Map<string, Promise<Activation | null>>()
+  #cancelRenewal: (() => void) | null = null
+  #renewing: Promise<void> = Promise.resolve()
+
+  constructor(ports: AgentPorts, inbox: Inbox) {
+    this.#ports = ports
+    this.#inbox = inbox
+  }
+
+  get(sessionId: string): Activation | undefined {
+    return this.#activations.get(sessionId)
+  }
+
+  /**
+   * The session's activation here, taken up where the lease is free; null where another runtime holds it.
+   * *Contract:* rejects with Refusal `session_not_found`, or as the store does.
+   */
+  activate(sessionId: string): Promise<Activation | null> {
+    const resident = this.#activations.get(sessionId)
+    if (resident !== undefined) return Promise.resolve(resident)
+    const activating = this.#activating.get(sessionId)
+    if (activating !== undefined) return activating
+    const started = this.#acquire(sessionId)
+      .then((lease) => (lease === null ? null : this.adopt(lease)))
+      .finally(() => this.#activating.delete(sessionId))
+    this.#activating.set(sessionId, started)
+    return started
+  }
+
+  async #acquire(sessionId: string): Promise<Lease | null> {
+    const { store, clock, owner, isDead } = this.#ports
+    const at = () => ({ now: clock.now(), ttlMs: LEASE_MS })
+    let result: AcquireResult = await store.acquire(sessionId, owner, at())
+    if (!result.ok && result.refused === 'held' && isDead(result.holder.owner))
+      result = await store.acquire(sessionId, owner, { ...at(), replacing: result.holder.epoch })
+    if (result.ok) return result.lease
+    if (result.refused === 'not-found') throw noSession(sessionId)
+    return null
+  }
+
+  /** Makes an activation of a lease that was just taken, and wakes it where something is due. */
+  async adopt(lease: Lease): Promise<Activation> {
+    const { log } = this.#ports
+    const { sessionId } = lease
+    let activation: Activation | null = null
+    const followed = await log.follow(sessionId, {
+      facts: (facts) => activation?.facts(facts),
+      closed: (reason, error) => this.#closed(sessionId, reason, error),
+    })
+    if (followed === null) throw noSession(sessionId)
+    await log.refresh(sessionId)
+    activation = new Activation(this.#ports, this.#inbox, followed.session, lease)
+    this.#activations.set(sessionId, activation)
+    void activation.ended.then(() => {
+      this.#activations.delete(sessionId)
+      followed.leave()
+    })
+    this.#renewSoon()
+    activation.wake()
+    return activation
+  }
+
+  #closed(sessionId: string, reason: ClosedReason, error: Error | null): void {
+    this.#activations.get(sessionId)?.closed(reason, error)
+  }
+
+  #renewSoon(): void {
+    this.#cancelRenewal ??= this.#ports.clock.after(RENEW_MS, () => {
+      this.#cancelRenewal = null
+      this.#renewing = this.#renew().catch((error: unknown) => this.#ports.report('leases could not be renewed', error))
+    })
+  }
+
+  /** Renews every lease; a lost one ends its activation, a log that grew elsewhere is read (RE-3, RE-4). */
+  async #renew(): Promise<void> {
+    const { log, store, clock } = this.#ports
+    const held = [...this.#activations.values()]
+    if (held.length === 0) return
+    this.#renewSoon()
+    const seqs = await store.renew(
+      held.map(({ lease }) => lease),
+      { now: clock.now(), ttlMs: LEASE_MS },
+    )
+    for (const [i, { sessionId }] of held.entries()) {
+      const seq = seqs[i] ?? null
+      if (seq === null) log.close(sessionId, 'fenced', null)
+      else if (seq > (log.followed(sessionId)?.state.seq ?? seq)) await log.refresh(sessionId)
+    }
+  }
+
+  /** Stops every agent and gives the leases up. */
+  async shutdown(): Promise<void> {
+    this.#cancelRenewal?.()
+    await this.#renewing
+    await Promise.allSettled(this.#activating.values())
+    const held = [...this.#activations.values()]
+    await Promise.all(held.map((activation) => activation.stop()))
+    await Promise.allSettled(held.map(({ lease }) => this.#ports.store.release(lease)))
+    this.#cancelRenewal?.()
+  }
+}
