@@ -35,7 +35,8 @@ const packages = {
   'ts-sdk/src': { mayImport: [] },
 }
 
-const isTest = (path) => /\.test\.ts$/.test(path)
+/** Tests, and the fixtures that only tests import: never built, never shipped. */
+const isTest = (path) => /\.(test|fixture)\.ts$/.test(path)
 
 const patterns = [
   /\bfrom\s*(['"])([^'"\n]+)\1/g,
