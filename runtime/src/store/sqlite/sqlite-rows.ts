@@ -1,0 +1,165 @@
+// Owns the rows in SQLite: statements, the one transaction, and a cache of states that spares the hot path a parse.
+import type { AnyFact, SessionConfigOf } from '@quiesce/schema'
+import type { SessionState } from '../../log/session-state.ts'
+import { StoreFault } from '../fault.ts'
+import type { StoreStats } from '../operations.ts'
+import type { LeaseRow, Rows, SessionFilter, SessionRow } from '../rows.ts'
+import type { Owner } from '../store.ts'
+import { type Database, openDatabase } from './driver.ts'
+import { migrate, rollBack } from './schema.ts'
+import { prepareStatements, type SessionColumns, type Statements } from './statements.ts'
+import { makeStoreFile } from './store-file.ts'
+
+const cachedStates = 256
+
+/** Opens or creates the store at an absolute path. *Contract:* throws StoreFault `storage_unavailable` or `store_version`. */
+export function openSqliteRows(path: string): SqliteRows {
+  makeStoreFile(path)
+  const database = openDatabase(path)
+  try {
+    // The time-out first: the switch to WAL needs the lock already.
+    for (const pragma of ['busy_timeout = 5000', 'journal_mode = WAL', 'synchronous = FULL']) database.prepare(`PRAGMA ${pragma}`).all()
+    migrate(database, path)
+    return new SqliteRows(database, path)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+export class SqliteRows implements Rows {
+  readonly stats: StoreStats
+  readonly #database: Database
+  readonly #path: string
+  readonly #sql: Statements
+  /** The last state written or read of each session; good only while the row has the same seq. */
+  readonly #states = new Map<number, SessionState>()
+
+  constructor(database: Database, path: string) {
+    this.#database = database
+    this.#path = path
+    this.#sql = prepareStatements(database)
+    this.stats = { driver: database.driver, commits: 0 }
+  }
+
+  transaction<T>(work: () => T): T {
+    this.#sql.begin.run()
+    try {
+      const result = work()
+      this.#sql.commit.run()
+      this.stats.commits += 1
+      return result
+    } catch (error) {
+      // States of this batch never were: another process may write other ones with the same seq.
+      this.#states.clear()
+      rollBack(this.#database)
+      throw error
+    }
+  }
+
+  find(sessionId: string): SessionRow | null {
+    const columns = this.#sql.find.get(JSON.stringify(sessionId))
+    return columns === undefined ? null : this.#row(columns)
+  }
+
+  state(row: SessionRow): SessionState {
+    const cached = this.#states.get(row.n)
+    if (cached?.seq === row.seq) return cached
+    const state: SessionState = this.#parsed(this.#sql.state.get(row.n)?.state)
+    this.#cache(row.n, state)
+    return state
+  }
+
+  config(row: SessionRow): SessionConfigOf {
+    return this.#parsed(this.#sql.config.get(row.n)?.config)
+  }
+
+  receipt(row: SessionRow, messageId: string): number | null {
+    return this.#sql.receipt.get(row.n, JSON.stringify(messageId))?.seq ?? null
+  }
+
+  factTexts(row: SessionRow, after: number, limit: number): string[] {
+    return this.#sql.facts.all(row.n, after, limit).map(({ fact }) => fact)
+  }
+
+  page(before: number, { parentId, status }: SessionFilter, limit: number): SessionRow[] {
+    const statement = parentId === undefined ? this.#sql.page : this.#sql.children
+    const parent = parentId === undefined ? [] : [JSON.stringify(parentId)]
+    const any = status ?? null
+    return statement.all(...parent, before, any, any, limit).map((columns) => this.#row(columns))
+  }
+
+  has(n: number): boolean {
+    return this.#sql.has.get(n) !== undefined
+  }
+
+  create(sessionId: string, lease: LeaseRow, state: SessionState): SessionRow {
+    const parent = state.parentId === null ? null : JSON.stringify(state.parentId)
+    this.#sql.create.run(JSON.stringify(sessionId), parent, state.seq, state.status, ...leaseColumns(lease), JSON.stringify(state))
+    const row = this.find(sessionId)
+    if (row === null) throw new StoreFault('storage_unavailable', `the store ${this.#path} lost the row of a session that it just made`)
+    this.#cache(row.n, state)
+    return row
+  }
+
+  setState(row: SessionRow, state: SessionState): void {
+    this.#sql.setState.run(state.seq, state.status, JSON.stringify(state), row.n)
+    this.#cache(row.n, state)
+  }
+
+  setConfig(row: SessionRow, config: SessionConfigOf): void {
+    this.#sql.setConfig.run(row.n, JSON.stringify(config))
+  }
+
+  setLease(row: SessionRow, lease: LeaseRow): void {
+    this.#sql.setLease.run(...leaseColumns(lease), row.n)
+  }
+
+  addFacts(row: SessionRow, facts: readonly AnyFact[]): void {
+    for (const fact of facts) this.#sql.addFact.run(row.n, fact.seq, JSON.stringify(fact))
+  }
+
+  addReceipt(row: SessionRow, messageId: string, seq: number): void {
+    this.#sql.addReceipt.run(row.n, JSON.stringify(messageId), seq)
+  }
+
+  bury(row: SessionRow): void {
+    this.#states.delete(row.n)
+    for (const statement of [this.#sql.bury, this.#sql.dropConfig, this.#sql.dropMessages, this.#sql.dropFacts]) statement.run(row.n)
+  }
+
+  close(): void {
+    this.#database.close()
+  }
+
+  #row(columns: SessionColumns): SessionRow {
+    const { n, id, deleted, seq, epoch, owner, expires_at: expiresAt } = columns
+    const holder = owner === null ? null : { owner: this.#parsed<Owner>(owner), expiresAt }
+    return { sessionId: this.#parsed(id), n, deleted: deleted === 1, seq, lease: { epoch, holder } }
+  }
+
+  /** A text that was written as JSON. Anything else there means that the file is damaged. */
+  #parsed<T>(text: string | null | undefined): T {
+    try {
+      return JSON.parse(text ?? '')
+    } catch {
+      throw new StoreFault('storage_unavailable', `the store ${this.#path} is damaged: a row that should hold JSON does not`, {
+        path: this.#path,
+      })
+    }
+  }
+
+  #cache(n: number, state: SessionState): void {
+    this.#states.delete(n)
+    this.#states.set(n, state)
+    if (this.#states.size <= cachedStates) return
+    for (const oldest of this.#states.keys()) {
+      this.#states.delete(oldest)
+      break
+    }
+  }
+}
+
+function leaseColumns({ epoch, holder }: LeaseRow): [number, string | null, number] {
+  return [epoch, holder === null ? null : JSON.stringify(holder.owner), holder?.expiresAt ?? 0]
+}

@@ -1,0 +1,29 @@
+// Owns the opening of a store in one SQLite file: the usual one, shared by every runtime of a user.
+import { resolve } from 'node:path'
+import { Engine } from '../engine.ts'
+import { StoreFault } from '../fault.ts'
+import { type Home, inlineHome } from '../home.ts'
+import { QueuedStore, refusal } from '../queued-store.ts'
+import { openSqliteRows } from './sqlite-rows.ts'
+import { openWorkerHome } from './worker-home.ts'
+
+export interface SqliteStoreOptions {
+  /** Made where it is missing, with its directory; only the user can read either. */
+  path: string
+  /** `inline`: on the calling thread, quickest to start. `worker`: in a thread of its own, for a server. */
+  home: 'inline' | 'worker'
+}
+
+/** *Contract:* rejects with Refusal `storage_unavailable` (what is wrong with the file or its place) or `store_version`. */
+export async function openSqliteStore({ path, home }: SqliteStoreOptions): Promise<QueuedStore> {
+  const absolute = resolve(path)
+  try {
+    return new QueuedStore(home === 'worker' ? await openWorkerHome(absolute) : openInlineHome(absolute))
+  } catch (error) {
+    throw error instanceof StoreFault ? refusal(error.data) : error
+  }
+}
+
+export function openInlineHome(path: string): Home {
+  return inlineHome(new Engine(openSqliteRows(path)))
+}
