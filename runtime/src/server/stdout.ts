@@ -1,0 +1,54 @@
+// Owns stdout where it carries frames: whatever else is printed there, by whatever way Node has, goes to stderr (FR-5).
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import type { Write } from './output.ts'
+
+const STDOUT = 1
+const STDERR = 2
+
+interface Stream {
+  write: typeof process.stdout.write
+  on(event: 'error', listener: (error: Error) => void): unknown
+}
+
+export interface TakenStdout {
+  write: Write
+  /** Gives stdout back; for tests. */
+  restore(): void
+}
+
+/** Takes stdout for frames alone. `onError` hears that nobody reads any more. */
+export function takeStdout(onError: () => void, out: Stream = process.stdout, err: Stream = process.stderr): TakenStdout {
+  const original = out.write
+  const write = original.bind(out)
+  out.on('error', onError)
+  // Who can't be told a thing must not fail for it.
+  err.on('error', () => undefined)
+  out.write = (...args: unknown[]) => Reflect.apply(err.write, err, args)
+  const restoreFiles = redirectFiles()
+  return {
+    write: (text, done) => {
+      write(text, 'utf8', done)
+    },
+    restore: () => {
+      out.write = original
+      restoreFiles()
+    },
+  }
+}
+
+/** A logger that writes to the descriptor itself goes to stderr, too. */
+function redirectFiles(): () => void {
+  const { write, writeSync, writev, writevSync } = fs
+  const originals = { write, writeSync, writev, writevSync }
+  const redirected = Object.entries(originals).map(([name, original]) => [
+    name,
+    (fd: unknown, ...rest: unknown[]) => Reflect.apply(original, fs, [fd === STDOUT ? STDERR : fd, ...rest]),
+  ])
+  Object.assign(fs, Object.fromEntries(redirected))
+  syncBuiltinESMExports()
+  return () => {
+    Object.assign(fs, originals)
+    syncBuiltinESMExports()
+  }
+}
