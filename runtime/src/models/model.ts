@@ -21,6 +21,8 @@ export interface ModelRequest {
   tools: readonly ToolSpec[]
   options: ModelOptionsOf
   signal: AbortSignal
+  /** To be called as bytes come, also where they make no part (keep-alive comments): a stream that shows life isn't stalled. */
+  onBytes?: () => void
 }
 
 export type ModelPart =
@@ -32,8 +34,8 @@ export type ModelPart =
   | { type: 'tool_call'; vendorCallId: string; name: string; input: unknown; invalid?: string }
   /** The vendor's own finish: only with it the stream counts as finished (TU-5). */
   | { type: 'finish'; finish: FinishOf; usage: UsageOf }
-  /** The end of a failed stream. */
-  | { type: 'failure'; error: FactErrorOf; retryAfterMs?: number }
+  /** The end of a failed stream. `error.retryable` says that it is transient (TU-5); `usage` is what it cost, where known. */
+  | { type: 'failure'; error: FactErrorOf; retryAfterMs?: number; usage?: UsageOf }
 
 export interface Model {
   /** `provider/model`. */

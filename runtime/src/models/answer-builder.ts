@@ -1,0 +1,85 @@
+// Owns the way from stream parts to the content blocks of an answer. Refuses half tool calls and empty answers.
+import type { ContentBlockOf, FinishOf } from '@quiesce/schema'
+import type { ModelPart } from './model.ts'
+
+type Call = Extract<ModelPart, { type: 'tool_call' }>
+type Reasoning = Extract<ModelPart, { type: 'reasoning' }>
+
+/** A piece without text and without signature says nothing, and makes no block. */
+export class AnswerBuilder {
+  readonly #blocks: ContentBlockOf[] = []
+  readonly #newCallId: () => string
+  /** The last block while further pieces may join it. */
+  #open: { type: 'text' | 'reasoning'; pieces: string[]; signature?: string } | null = null
+
+  constructor(newCallId: () => string) {
+    this.#newCallId = newCallId
+  }
+
+  add(part: ModelPart): void {
+    if (part.type === 'text') this.#addText(part.text)
+    else if (part.type === 'reasoning') this.#addReasoning(part)
+    else if (part.type === 'tool_call') this.#addCall(part)
+  }
+
+  /** What an interrupted answer is worth: text and reasoning alone (TU-8). */
+  spoken(): ContentBlockOf[] {
+    this.#close()
+    return this.#blocks.filter((block) => block.type !== 'tool_use')
+  }
+
+  /**
+   * The whole answer, or null where the model said nothing. Calls stay only where the model wanted them run: one that
+   * the length limit or a filter cut is never executed, and must not stay open in the history. `tool_calls` and `stop`
+   * are told apart by the calls, since vendors are not of one mind about it.
+   */
+  finished(finish: FinishOf): { content: ContentBlockOf[]; finish: FinishOf } | null {
+    this.#close()
+    if (finish === 'content_filter') return { content: this.spoken(), finish }
+    if (finish === 'length') return this.#blocks.length === 0 ? null : { content: this.spoken(), finish }
+    // Reasoning that leads to no word is no answer.
+    if (this.#blocks.every((block) => block.type === 'reasoning')) return null
+    const calls = this.#blocks.some((block) => block.type === 'tool_use')
+    return { content: this.#blocks, finish: calls ? 'tool_calls' : 'stop' }
+  }
+
+  #addText(text: string): void {
+    if (text === '') return
+    if (this.#open?.type !== 'text') this.#begin('text')
+    this.#open?.pieces.push(text)
+  }
+
+  #addReasoning({ text, signature }: Reasoning): void {
+    if (text === '' && signature === undefined) return
+    if (this.#open?.type !== 'reasoning') this.#begin('reasoning')
+    if (text !== '') this.#open?.pieces.push(text)
+    if (signature === undefined || this.#open === null) return
+    this.#open.signature = signature
+    this.#close() // a signature seals its block
+  }
+
+  #addCall(call: Call): void {
+    this.#close()
+    this.#blocks.push({
+      type: 'tool_use',
+      callId: this.#newCallId(),
+      vendorCallId: call.vendorCallId,
+      name: call.name,
+      input: call.invalid ?? call.input,
+    })
+  }
+
+  #begin(type: 'text' | 'reasoning'): void {
+    this.#close()
+    this.#open = { type, pieces: [] }
+  }
+
+  #close(): void {
+    if (this.#open === null) return
+    const { type, pieces, signature } = this.#open
+    this.#open = null
+    const text = pieces.join('')
+    if (type === 'text') this.#blocks.push({ type, text })
+    else this.#blocks.push({ type, text, ...(signature === undefined ? {} : { signature }) })
+  }
+}

@@ -1,0 +1,135 @@
+// Owns the names of models: which provider a name means, what it needs, and the model behind it. Refuses what isn't configured.
+import type { ModelInfoOf } from '@quiesce/schema'
+import type { Clock } from '../base/clock.ts'
+import { noUsage } from '../log/facts.ts'
+import { Refusal } from '../log/refusal.ts'
+import type { Model, ModelRequest, Outcome } from './model.ts'
+import { type ModelsConfig, providerNames, settingsFor } from './providers.ts'
+import { type AnswerHooks, requestAnswer } from './request.ts'
+import { defaultRetry, type RetryPolicy } from './retry.ts'
+import { DirectoryGates, type Gates } from './scripted/gates.ts'
+import { findScript, loadScripted } from './scripted/load.ts'
+
+export interface ModelRegistryParts {
+  clock: Clock
+  /** From 0 to below 1; for the jitter of retries. */
+  random(): number
+  /** Default: defaultRetry. */
+  retry?: RetryPolicy
+  /** Of scripted models; default: the directory QUIESCE_GATES, where it is set. */
+  gates?: Gates
+}
+
+export class ModelRegistry {
+  readonly #config: ModelsConfig
+  readonly #parts: ModelRegistryParts
+  /** One model per name, so that a scripted one keeps its counts. A failed load is tried again. */
+  readonly #models = new Map<string, Promise<Model>>()
+  #gates: Gates | undefined
+
+  constructor(config: ModelsConfig, parts: ModelRegistryParts) {
+    this.#config = config
+    this.#parts = parts
+    this.#gates = parts.gates
+  }
+
+  /** The configured default, `provider/model`, or null. It isn't checked. */
+  defaultModel(): string | null {
+    return this.#config.default ?? null
+  }
+
+  /** The name to use: the given one, else the default. *Contract:* throws Refusal `unknown_model` where there is neither, and as `check`. */
+  choose(name: string | undefined): string {
+    const chosen = name ?? this.#config.default
+    if (chosen === undefined)
+      throw new Refusal(
+        'unknown_model',
+        'no model was named and none is configured: give the option `model` (--model), set QUIESCE_MODEL, or write `model:` in quiesce.yaml; for example openai-compatible/deepseek-chat, or scripted/demo, which needs no network',
+      )
+    this.check(chosen)
+    return chosen
+  }
+
+  /** *Contract:* throws Refusal `unknown_model` or `model_auth`. Loads no provider. */
+  check(name: string): void {
+    const settings = settingsFor(this.#config, name)
+    if (settings.provider === 'scripted') findScript(settings.script, this.#scriptsDir)
+  }
+
+  /** *Contract:* rejects with Refusal as `check` does, and where a script has a bad shape. The provider's code is loaded at its first use. */
+  resolve(name: string): Promise<Model> {
+    const known = this.#models.get(name)
+    if (known !== undefined) return known
+    const loading = this.#load(name)
+    this.#models.set(name, loading)
+    loading.catch(() => this.#models.delete(name))
+    return loading
+  }
+
+  /** One step's request to the named model, retries and time limits included. *Contract:* never rejects: a refusal is a failure too. */
+  async answer(name: string, request: ModelRequest, hooks: AnswerHooks): Promise<Outcome> {
+    const { clock, random, retry = defaultRetry } = this.#parts
+    try {
+      return await requestAnswer(await this.resolve(name), request, { clock, retry, random, ...boundHooks(hooks) })
+    } catch (error) {
+      const code = error instanceof Refusal && error.code === 'model_auth' ? 'model_auth' : 'model_request'
+      const message = error instanceof Error ? error.message : String(error)
+      return { kind: 'failure', error: { code, message, retryable: false }, usage: noUsage }
+    }
+  }
+
+  /** The models that can be listed without asking anybody: the default, each named one with a `model`, the demo. */
+  list(provider?: string): ModelInfoOf[] {
+    const { default: byDefault, named } = this.#config
+    const configured = Object.entries(named).flatMap(([name, { model }]) => (model === undefined ? [] : [`${name}/${model}`]))
+    const names = new Set([...(byDefault === undefined ? [] : [byDefault]), ...configured, 'scripted/demo'])
+    const all = [...names].map((name) => this.#describe(name))
+    return provider === undefined ? all : all.filter((info) => info.provider === provider)
+  }
+
+  /** Every provider that a name may begin with. */
+  providers(): string[] {
+    return providerNames(this.#config)
+  }
+
+  #describe(model: string): ModelInfoOf {
+    const provider = model.split('/')[0] ?? model
+    const contextWindow = Object.hasOwn(this.#config.named, provider) ? this.#config.named[provider]?.contextWindow : undefined
+    const info: ModelInfoOf = { model, provider, available: true }
+    if (contextWindow !== undefined) info.contextWindow = contextWindow
+    if (model === this.#config.default) info.default = true
+    try {
+      this.check(model)
+    } catch (error) {
+      info.available = false
+      info.reason = error instanceof Error ? error.message : String(error)
+    }
+    return info
+  }
+
+  async #load(name: string): Promise<Model> {
+    const settings = settingsFor(this.#config, name)
+    if (settings.provider === 'scripted') return loadScripted(settings.name, settings.script, this.#scriptsDir, this.#scriptGates())
+    const { openAICompatible } = await import('./openai-compatible.ts')
+    return openAICompatible({ ...settings.server, now: () => this.#parts.clock.now() })
+  }
+
+  get #scriptsDir(): string {
+    return this.#config.scriptsDir ?? process.cwd()
+  }
+
+  #scriptGates(): Gates | undefined {
+    const directory = this.#config.env.QUIESCE_GATES
+    if (this.#gates === undefined && directory) this.#gates = new DirectoryGates(directory)
+    return this.#gates
+  }
+}
+
+/** The hooks as an object of their own: a caller may hand in one with methods that need their `this`. */
+function boundHooks(hooks: AnswerHooks): AnswerHooks {
+  return {
+    newCallId: () => hooks.newCallId(),
+    onPart: (part) => hooks.onPart(part),
+    onRetry: (retry) => hooks.onRetry(retry),
+  }
+}

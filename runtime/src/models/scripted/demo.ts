@@ -1,0 +1,132 @@
+// Owns the built-in script of `scripted/demo`: deterministic, no network, and its tool calls are real. Keyed by plain prompts:
+//
+//   "Which files are here, and what do they say?"   glob, read_file (up to three at once), an answer from what they say.
+//   "Write a haiku to FILE"                         write_file, then the haiku again, streamed in pieces.
+//   "Fix the failing test"                          glob, shell (the tests), read_file, edit_file, shell again, an answer from
+//                                                   the result. For a directory with add.mjs and add.test.mjs (node --test), or
+//                                                   add.py and test_add.py (unittest), where add's operator is wrong.
+//   "Wait for the file FILE"                        a shell command that ends once FILE exists; then an answer that takes up
+//                                                   what was said meanwhile. For steering and cancelling.
+//   anything else                                   a short answer that repeats what was asked.
+//
+// A step that fails (a permission denied, say) doesn't end a case: the answer tells it.
+import type { ModelMessage } from '../model.ts'
+import { type Exchange, exchangeOf, type Result } from './history.ts'
+import type { Entry, Placed, Script } from './script.ts'
+
+interface Case {
+  place: string
+  opens: RegExp
+  /** The entry for the exchange's step; `match` is of `opens`. */
+  entry(exchange: Exchange, match: RegExpExecArray): Entry
+}
+
+const cases: readonly Case[] = [
+  { place: 'files', opens: /which files are here/i, entry: files },
+  { place: 'haiku', opens: /\bhaiku\b.*?\b(?:to|into|in)\s+["'`]?([\w./-]*\w)/is, entry: haiku },
+  { place: 'fix', opens: /fix the failing test/i, entry: fix },
+  { place: 'wait', opens: /wait (?:for|until) the file ["'`]?([\w.-]*\w)/i, entry: wait },
+]
+
+export const demo: Script = {
+  places: [],
+  entryFor(messages: readonly ModelMessage[]): Placed {
+    const exchange = exchangeOf(messages, (text) => cases.some(({ opens }) => opens.test(text)))
+    for (const { place, opens, entry } of cases) {
+      const match = opens.exec(exchange.opener)
+      if (match !== null) return { place: `${place}-${exchange.step}`, entry: entry(exchange, match) }
+    }
+    return { place: 'echo', entry: echo(exchange) }
+  },
+}
+
+function files({ step, results }: Exchange): Entry {
+  const paths = pathsIn(results[0]?.[0]).slice(0, 3)
+  if (step === 0) return { text: 'I will look.', tool: { name: 'glob', input: { pattern: '*' } } }
+  if (paths.length === 0) return said(`I see no file here. ${quoted(results[0]?.[0])}`)
+  if (step === 1) return { tools: paths.map((path) => ({ name: 'read_file', input: { path } })) }
+  const lines = paths.map((path, index) => `${path} says: "${firstLine(results[1]?.[index])}"`)
+  return said(`I found ${paths.length === 1 ? 'one file' : `${paths.length} files`}. ${lines.join('. ')}.`)
+}
+
+const poem = 'Quiet log at dusk:\neach fact finds its own number,\nthen the agent sleeps.\n'
+
+function haiku({ step, results }: Exchange, [, path = 'haiku.txt']: RegExpExecArray): Entry {
+  if (step === 0) return { tool: { name: 'write_file', input: { path, content: poem } } }
+  const written = results[0]?.[0]
+  return said(written?.isError === false ? `I wrote this to ${path}:\n\n${poem}` : `I could not write ${path}. ${quoted(written)}`)
+}
+
+interface Project {
+  source: string
+  command: string
+  passes: RegExp
+}
+
+const projects: readonly Project[] = [
+  { source: 'add.mjs', command: 'node --test', passes: /^\W*fail 0$/m },
+  { source: 'add.py', command: 'python3 -m unittest', passes: /^OK$/m },
+]
+
+function fix({ step, results }: Exchange): Entry {
+  const [listed, , read, edited, tested] = results.map((step) => step[0])
+  if (step === 0) return { text: 'I will see what is here.', tool: { name: 'glob', input: { pattern: '*' } } }
+  const project = projects.find(({ source }) => pathsIn(listed).includes(source))
+  if (project === undefined) return said(`I see neither ${projects.map(({ source }) => source).join(' nor ')} here. ${quoted(listed)}`)
+  const { source, command, passes } = project
+  const run: Entry = { tool: { name: 'shell', input: { command } } }
+  if (step === 1) return { ...run, text: `I will run ${command}.` }
+  if (step === 2) return { tool: { name: 'read_file', input: { path: source } } }
+  const [wrong] = /return a [-*/%] b/.exec(read?.text ?? '') ?? []
+  if (wrong === undefined) return said(`I see no wrong operator in ${source}. ${quoted(read)}`)
+  const input = { path: source, oldText: wrong, newText: 'return a + b' }
+  if (step === 3) return { text: `add does not add: it says "${wrong}".`, tool: { name: 'edit_file', input } }
+  if (edited?.isError !== false) return said(`I could not edit ${source}. ${quoted(edited)}`)
+  if (step === 4) return run
+  const verdict = passes.test(tested?.text ?? '') ? 'the test passes now' : `the test run says: "${firstLine(tested)}"`
+  return said(`I changed "${wrong}" to "return a + b" in ${source}, and ${verdict}.`)
+}
+
+function wait({ step, results, steering }: Exchange, [, file = 'go']: RegExpExecArray): Entry {
+  const there = `${file} is there`
+  if (step === 0) {
+    const command = `until [ -e ${file} ]; do sleep 0.05; done; echo '${there}'`
+    return { text: `I will wait for ${file}.`, tool: { name: 'shell', input: { command } } }
+  }
+  const seen = results[0]?.[0]?.text.includes(there) === true
+  return said(`${seen ? `The file ${there}.` : `I stopped waiting for ${file}.`}${heard(steering)}`)
+}
+
+function echo({ opener, steering }: Exchange): Entry {
+  return said(`You asked: "${short(opener)}".${heard(steering)} I am the scripted demo model: the same answer every time, and no network.`)
+}
+
+function heard(steering: readonly string[]): string {
+  return steering.map((text) => ` You also said: "${short(text)}", and I take that into account.`).join('')
+}
+
+/** An answer in pieces of a few words, so that it is seen to stream. */
+function said(text: string): Entry {
+  return { chunks: text.trim().match(/(?:\S+\s*){1,4}/g) ?? [] }
+}
+
+function quoted(result: Result | undefined): string {
+  return result === undefined ? '' : `The tool says: "${firstLine(result)}".`
+}
+
+/** Lines of a listing that are paths. */
+function pathsIn(result: Result | undefined): string[] {
+  if (result === undefined || result.isError) return []
+  return result.text.split('\n').filter((line) => /^[\w./-]*\w$/.test(line))
+}
+
+/** The first line that isn't empty, without the number that a reading tool may put before it. */
+function firstLine(result: Result | undefined): string {
+  const line = (result?.text ?? '').split('\n').find((text) => text.trim() !== '') ?? ''
+  return short(line.replace(/^\s*\d+\s*[\t|:→]\s?/, '').trim())
+}
+
+function short(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > 120 ? `${line.slice(0, 117)}...` : line
+}
