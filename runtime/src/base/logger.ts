@@ -1,0 +1,55 @@
+// Owns the runtime's log: lines of JSON on stderr. The writer is loaded when there is something to write, and not before.
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+export type EntryLevel = Exclude<LogLevel, 'silent'>
+
+/** Writes one entry. Loaded once, at the first entry that counts. */
+export type WriteEntry = (level: EntryLevel, fields: Readonly<Record<string, unknown>>, message: string) => void
+
+export interface Logger {
+  log(level: EntryLevel, message: string, fields?: Readonly<Record<string, unknown>>): void
+  /** A fault, with its stack and without what hangs on it: requests and headers may hold secrets (FR-7). */
+  report(what: string, error: unknown): void
+  /** Resolves once what was logged is written. */
+  flush(): Promise<void>
+}
+
+export function openLogger(level: LogLevel, load: () => Promise<WriteEntry> = loadPino): Logger {
+  let write: WriteEntry | null = null
+  let loading: Promise<void> | null = null
+  const waiting: Parameters<WriteEntry>[] = []
+  const lowest = logLevels.indexOf(level)
+  const begin = async () => {
+    write = await load()
+    for (const entry of waiting.splice(0)) write(...entry)
+  }
+  const log: Logger['log'] = (entryLevel, message, fields = {}) => {
+    if (logLevels.indexOf(entryLevel) < lowest) return
+    if (write !== null) write(entryLevel, fields, message)
+    else {
+      waiting.push([entryLevel, fields, message])
+      loading ??= begin()
+    }
+  }
+  return {
+    log,
+    report: (what, error) => log('error', what, faultFields(error)),
+    flush: async () => {
+      await loading
+    },
+  }
+}
+
+function faultFields(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: String(error) }
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const cause = error.cause instanceof Error ? `${error.cause.name}: ${error.cause.message}` : undefined
+  return { error: error.message, stack: error.stack, ...(code !== undefined && { code }), ...(cause !== undefined && { cause }) }
+}
+
+async function loadPino(): Promise<WriteEntry> {
+  const { pino } = await import('pino')
+  const logger = pino({ level: 'trace', base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }))
+  return (level, fields, message) => logger[level](fields, message)
+}
