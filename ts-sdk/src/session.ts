@@ -1,0 +1,132 @@
+// Owns the handle of one session: what a caller does with a conversation, each a thin word for one request or one run.
+import { randomUUID } from 'node:crypto'
+import type { RunResult, SessionEvent } from './collect.ts'
+import type { Connection } from './connection.ts'
+import type { MethodName, Methods } from './generated/methods.ts'
+import type {
+  ContentInput,
+  Message,
+  SessionCancelParams,
+  SessionCancelResult,
+  SessionChange,
+  Session as SessionDescription,
+  SessionPromptParams,
+  SessionPromptResult,
+  SessionStatusResult,
+  SessionWithdrawResult,
+} from './generated/protocol.ts'
+import { type CollectOptions, checkLimit, follow, type RunOptions } from './run.ts'
+import { type EventsOptions, RunStream, tail } from './stream.ts'
+
+export type PromptOptions = Pick<SessionPromptParams, 'messageId' | 'delivery' | 'expect' | 'metadata'>
+export type DeliveryOptions = Pick<SessionPromptParams, 'messageId' | 'metadata'>
+export type CancelOptions = Pick<SessionCancelParams, 'scope' | 'turnId' | 'reason'>
+
+/** One durable conversation. A handle holds nothing but the id: any number of them, and of runs at a time, may stand for one. */
+export class Session {
+  readonly id: string
+  readonly #connect: () => Promise<Connection>
+
+  constructor(id: string, connect: () => Promise<Connection>) {
+    this.id = id
+    this.#connect = connect
+  }
+
+  /**
+   * Prompts, and gives what the interval held: the facts from this message's receipt through the first idle after it (RUN-1 to
+   * RUN-5). It is broader than the message: steering and other callers' messages may lie in it. A model error is no exception:
+   * `events` say how the turn ended (RUN-11).
+   * @throws SessionBusyError with `onBusy: 'reject'`; RunTimeoutError, RunAbortedError (with the partial result);
+   * ConnectionClosedError where the runtime is gone; ProtocolError where a fact is missing or malformed.
+   */
+  async run(content: ContentInput, options: RunOptions = {}): Promise<RunResult> {
+    checkLimits(options)
+    return await follow(await this.#connect(), { ...options, sessionId: this.id, messageId: randomUUID(), content })
+  }
+
+  /** `run` that can be watched while it goes on: iterate it for facts and deltas, await its `result`. */
+  stream(content: ContentInput, options: RunOptions = {}): RunStream {
+    checkLimits(options)
+    return new RunStream(this.#connect(), this.id, content, options)
+  }
+
+  /**
+   * Gives the interval of a message that is there already: enqueued earlier, by another process, by anybody. What `run` gives for
+   * it, also where it is long over (RUN-1).
+   * @throws MessageNotFoundError; QuiesceError for an `inject` message, which opens no interval; and what `run` throws.
+   */
+  async collect(messageId: string, options: CollectOptions = {}): Promise<RunResult> {
+    checkLimits(options)
+    return await follow(await this.#connect(), { ...options, sessionId: this.id, messageId })
+  }
+
+  /**
+   * Puts a message into the inbox. Resolves once it is durably there, and never waits for the agent (IN-1). The same `messageId`
+   * with the same content may be sent again and is enqueued once (IN-3).
+   * @throws MessageConflictError, SessionBusyError with `expect: 'idle'`, StorageUnavailableError.
+   */
+  prompt(content: ContentInput, options: PromptOptions = {}): Promise<SessionPromptResult> {
+    return this.#call('session/prompt', { ...options, sessionId: this.id, content })
+  }
+
+  /** A message for the work under way: it joins at the next step, or opens a turn where nothing is (IN-5). */
+  steer(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
+    return this.prompt(content, { ...options, delivery: 'steer' })
+  }
+
+  /** Context for the next step, whenever there is one; it wakes nobody (IN-6). */
+  inject(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
+    return this.prompt(content, { ...options, delivery: 'inject' })
+  }
+
+  /** Takes a pending message back; `withdrawn: false` where it entered the conversation already (IN-8). */
+  withdraw(messageId: string): Promise<SessionWithdrawResult> {
+    return this.#call('session/withdraw', { sessionId: this.id, messageId })
+  }
+
+  /** Cancels the open turn, or with `scope` the session's whole queue, or the tree (CAN-1 to CAN-3). */
+  cancel(options: CancelOptions = {}): Promise<SessionCancelResult> {
+    return this.#call('session/cancel', { ...options, sessionId: this.id })
+  }
+
+  /** The session's facts: history from `after`, then live, until the consumer stops. */
+  events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
+    return tail(this.#connect, this.id, options)
+  }
+
+  /** The whole conversation, as the model sees it. */
+  async messages(): Promise<Message[]> {
+    const messages: Message[] = []
+    let cursor: string | undefined
+    do {
+      const page = await this.#call('session/messages', { sessionId: this.id, ...(cursor === undefined ? {} : { cursor }) })
+      messages.push(...page.messages)
+      cursor = page.nextCursor
+    } while (cursor !== undefined)
+    return messages
+  }
+
+  /** What the whole agent does now, what it waits on, and what is pending. */
+  status(): Promise<SessionStatusResult> {
+    return this.#call('session/status', { sessionId: this.id })
+  }
+
+  /** The session's description: configuration, model, usage. */
+  async describe(): Promise<SessionDescription> {
+    return (await this.#call('session/get', { sessionId: this.id })).session
+  }
+
+  /** Changes the configuration; what isn't named stays. */
+  async update(change: SessionChange): Promise<SessionDescription> {
+    return (await this.#call('session/update', { ...change, sessionId: this.id })).session
+  }
+
+  async #call<M extends MethodName>(method: M, params: Methods[M]['params']): Promise<Methods[M]['result']> {
+    return (await this.#connect()).call(method, params)
+  }
+}
+
+function checkLimits({ timeoutMs, inactivityTimeoutMs }: CollectOptions): void {
+  checkLimit('timeoutMs', timeoutMs)
+  checkLimit('inactivityTimeoutMs', inactivityTimeoutMs)
+}

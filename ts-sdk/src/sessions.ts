@@ -1,0 +1,58 @@
+// Owns how sessions are made, found, listed and deleted.
+import { resolve } from 'node:path'
+import type { Connection } from './connection.ts'
+import type { SessionCreateParams, SessionDeleteParams, SessionListParams, SessionListResult } from './generated/protocol.ts'
+import { Session } from './session.ts'
+
+/** What a session is made of. What is left out is the runtime's default; `cwd` and `model` first ask the options of the launch. */
+export type CreateOptions = Partial<SessionCreateParams>
+
+export interface SessionDefaults {
+  cwd: string
+  model: string | undefined
+}
+
+export class Sessions {
+  readonly #connect: () => Promise<Connection>
+  readonly #defaults: SessionDefaults
+
+  constructor(connect: () => Promise<Connection>, defaults: SessionDefaults) {
+    this.#connect = connect
+    this.#defaults = defaults
+  }
+
+  /**
+   * Creates a session. A relative `cwd` is looked for in the launch's.
+   * @throws SessionExistsError, UnknownModelError, and RpcError `invalid_params` with the path of each fault.
+   */
+  async create(options: CreateOptions = {}): Promise<Session> {
+    const { cwd, model } = this.#defaults
+    const connection = await this.#connect()
+    const { session } = await connection.call('session/create', {
+      ...(model === undefined ? {} : { model }),
+      ...options,
+      cwd: resolve(cwd, options.cwd ?? '.'),
+    })
+    return new Session(session.sessionId, this.#connect)
+  }
+
+  /** The handle of a session that exists. @throws SessionNotFoundError. */
+  async get(sessionId: string): Promise<Session> {
+    const connection = await this.#connect()
+    const { session } = await connection.call('session/get', { sessionId })
+    return new Session(session.sessionId, this.#connect)
+  }
+
+  /** One page of descriptions, newest first; `nextCursor`, given as `cursor`, gives the next one. */
+  async list(filter: SessionListParams = {}): Promise<SessionListResult> {
+    return (await this.#connect()).call('session/list', { ...filter })
+  }
+
+  /**
+   * Deletes a session (DEL-1); its id is not used again.
+   * @throws SessionNotFoundError, and RpcError `has_children` where it has children and `tree` isn't true.
+   */
+  async delete(sessionId: string, options: Pick<SessionDeleteParams, 'tree'> = {}): Promise<void> {
+    await (await this.#connect()).call('session/delete', { ...options, sessionId })
+  }
+}
