@@ -1,0 +1,97 @@
+import { open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readFileTool } from './read-file.ts'
+import { temporaryWorkspace } from './temporary-workspace.ts'
+
+async function read(content: string | Buffer, at: { offset?: number; limit?: number } = {}): Promise<string> {
+  await using workspace = await temporaryWorkspace()
+  await writeFile(join(workspace.root, 'f'), content)
+  const outcome = await readFileTool.execute({ path: 'f', ...at }, workspace.context)
+  expect(outcome.isError).toBe(false)
+  return outcome.content
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}\n`).join('')
+
+test('lines come numbered, with or without a last newline', async () => {
+  expect(await read('a\n\nb\n')).toBe('1\ta\n2\t\n3\tb')
+  expect(await read('a\nb')).toBe('1\ta\n2\tb')
+  expect(await read('\n')).toBe('1\t')
+  expect(await read('')).toBe('[f is empty]')
+})
+
+test('offset and limit pick lines, and the note says how to go on', async () => {
+  expect(await read(numbered(5), { offset: 2, limit: 2 })).toBe(
+    '2\tline 2\n3\tline 3\n[lines 2 to 3 are shown, and the file goes on: read on with offset 4]',
+  )
+  expect(await read(numbered(5), { offset: 4, limit: 2 })).toBe('4\tline 4\n5\tline 5')
+  expect(await read(numbered(5), { offset: 6 })).toBe('[f has only 5 lines: nothing is left from line 6 on]')
+})
+
+test('reading on with the offset of each note shows every line once, whatever the lines are', async () => {
+  const line = fc.oneof(
+    fc.stringMatching(/^[a-zé€]{0,20}$/),
+    fc.integer({ min: 0, max: 1_900 }).map((length) => 'x'.repeat(length)),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 120 }), fc.integer({ min: 1, max: 200 }), async (lines, limit) => {
+      await using workspace = await temporaryWorkspace()
+      await writeFile(join(workspace.root, 'f'), lines.map((text) => `${text}\n`).join(''))
+      const seen: string[] = []
+      for (let offset: number | undefined = 1; offset !== undefined; ) {
+        const { content } = await readFileTool.execute({ path: 'f', offset, limit }, workspace.context)
+        expect(Buffer.byteLength(content)).toBeLessThan(52 * 1024)
+        const shown = content.split('\n')
+        const note: RegExpExecArray | null = /read on with offset (\d+)\]$/.exec(shown.at(-1) ?? '')
+        seen.push(...(note === null ? shown : shown.slice(0, -1)))
+        offset = note === null ? undefined : Number(note[1])
+      }
+      expect(seen).toEqual(lines.map((text, index) => `${index + 1}\t${text}`))
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('by default 2,000 lines', async () => {
+  const content = await read(numbered(3_000))
+  expect(content).toContain('\n2000\tline 2000\n[lines 1 to 2000 are shown')
+})
+
+test('a long line is cut at a whole character', async () => {
+  const content = await read(`${'x'.repeat(1_999)}€ and more\nshort\n`)
+  expect(content).toBe(`1\t${'x'.repeat(1_999)}\n2\tshort\n[1 long lines are cut after 2000 bytes: see the rest with shell (cut -b)]`)
+  expect(await read(`${'x'.repeat(2_000)}\r\n`)).toBe(`1\t${'x'.repeat(2_000)}\n[lines end in CRLF, which edit_file keeps]`)
+})
+
+test('a line over many chunks, and characters at the seam of two', async () => {
+  expect((await read(`${'y'.repeat(300_000)}\nend`)).split('\n')[1]).toBe('2\tend')
+  const content = await read(`${'z\n'.repeat(32_767)}z€é\n`, { offset: 32_768 })
+  expect(content).toBe('32768\tz€é')
+})
+
+test('a file larger than memory should hold is read at its beginning only', async () => {
+  await using workspace = await temporaryWorkspace()
+  const handle = await open(join(workspace.root, 'f'), 'w')
+  await handle.write(`${'text '.repeat(20_000)}\n`.repeat(10))
+  await handle.truncate(50 * 1024 ** 3)
+  await handle.close()
+  const { content } = await readFileTool.execute({ path: 'f', limit: 3 }, workspace.context)
+  expect(content.split('\n')).toHaveLength(5)
+})
+
+test('a byte order mark is not shown, CRLF and invalid bytes are told', async () => {
+  expect(await read('\uFEFFa\r\nb\r\n')).toBe('1\ta\n2\tb\n[lines end in CRLF, which edit_file keeps]')
+  expect(await read(Buffer.from([0x61, 0xe9, 0x0a]))).toBe('1\ta\uFFFD\n[there are bytes that are not valid UTF-8, shown as \uFFFD]')
+})
+
+test('binary files are refused with what to do', async () => {
+  await expect(read(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0]))).rejects.toThrow('f is a binary file (6 bytes)')
+})
+
+test('an abort ends a long read', async () => {
+  await using workspace = await temporaryWorkspace()
+  await writeFile(join(workspace.root, 'f'), 'x')
+  await expect(readFileTool.execute({ path: 'f' }, { ...workspace.context, signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+})
