@@ -23,7 +23,7 @@ export { check, type Fault, faultsOf, pathText } from './faults.ts'
 export { After, From, type MethodName, methods } from './methods.ts'
 export { type NotificationName, notifications } from './notifications.ts'
 export { openEnums, openUnions } from './open.ts'
-export { registry } from './registry.ts'
+export { registry, wireTypes } from './registry.ts'
 export { MessageId, SessionId } from './scalars.ts'
 export * from './session.ts'
 

@@ -29,6 +29,7 @@ export function openUnion<const M extends Record<string, Tagged>>(
 ): z.ZodMiniType<z.output<M[keyof M]>> {
   const known = new Map(Object.entries(members))
   const base = z.looseObject({ ...shared, [tag]: z.string() }).check((ctx) => {
+    if (ctx.issues.length > 0) return // a shared field is at fault: the member would say it again
     const value = ctx.value as Record<string, unknown>
     const member = known.get(value[tag] as string)
     if (member === undefined) return

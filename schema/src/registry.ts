@@ -9,13 +9,16 @@ export interface Meta {
 }
 
 export const registry = z.registry<Meta>()
-const ids = new Set<string>()
+
+const types = new Map<string, z.ZodMiniType>()
+/** Every registered type by its name. */
+export const wireTypes: ReadonlyMap<string, z.ZodMiniType> = types
 
 /** Registers `schema` as the wire type `id`. */
 export function named<S extends z.ZodMiniType>(id: string, description: string, schema: S): S {
   if (description === '') throw new Error(`wire type ${id} has no description`)
-  if (ids.has(id)) throw new Error(`wire type ${id} is registered twice`)
-  ids.add(id)
+  if (types.has(id)) throw new Error(`wire type ${id} is registered twice`)
+  types.set(id, schema)
   registry.add(schema, { id, description })
   return schema
 }

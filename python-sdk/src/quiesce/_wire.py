@@ -94,7 +94,7 @@ def decode(model: type[Model], value: object) -> Model:
     try:
         return model.model_validate(value, by_alias=True, by_name=False)
     except ValidationError as error:
-        raise _malformed(error) from None
+        raise malformed(error) from None
 
 
 def decode_with(adapter: TypeAdapter[Value], value: object) -> Value:
@@ -102,7 +102,7 @@ def decode_with(adapter: TypeAdapter[Value], value: object) -> Value:
     try:
         return adapter.validate_python(value, by_alias=True, by_name=False)
     except ValidationError as error:
-        raise _malformed(error) from None
+        raise malformed(error) from None
 
 
 def encode(model: WireModel) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def encode(model: WireModel) -> dict[str, Any]:
     return model.model_dump(by_alias=True, exclude_unset=True)
 
 
-def _malformed(error: ValidationError) -> MalformedValueError:
+def malformed(error: ValidationError) -> MalformedValueError:
     """Of alternatives that all refuse, the one that got furthest speaks."""
     faults = [(_path(detail), detail) for detail in error.errors(include_url=False)]
     path = max((path for path, _ in faults), key=len)

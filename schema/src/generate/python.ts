@@ -127,14 +127,25 @@ export function modelsSource(document: ProtocolDocument, command: string): strin
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, TypeAdapter
 
-from quiesce._wire import UNKNOWN, UnknownKind, WireModel, by_tag
+from quiesce._wire import UNKNOWN, UnknownKind, WireModel, by_tag, decode_with
 
 ${classes}
-${orderedAliases(aliases)}`
+${orderedAliases(aliases)}
+
+@cache
+def _facts() -> TypeAdapter[Fact]:
+    return TypeAdapter(Fact)
+
+
+def decode_fact(value: object) -> Fact:
+    """The fact; raises MalformedValueError."""
+    return decode_with(_facts(), value)
+`
 }
 
 interface Alias {

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, TypeAdapter
 
-from quiesce._wire import UNKNOWN, UnknownKind, WireModel, by_tag
+from quiesce._wire import UNKNOWN, UnknownKind, WireModel, by_tag, decode_with
 
 
 class AgentCancelData(WireModel):
@@ -1462,3 +1463,13 @@ WaitingOn: TypeAlias = Annotated[
     Discriminator(by_tag("kind", frozenset({"agent", "goal"}))),
 ]
 """What an idle agent still waits on (ST-5)."""
+
+
+@cache
+def _facts() -> TypeAdapter[Fact]:
+    return TypeAdapter(Fact)
+
+
+def decode_fact(value: object) -> Fact:
+    """The fact; raises MalformedValueError."""
+    return decode_with(_facts(), value)
