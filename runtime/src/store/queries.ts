@@ -6,7 +6,7 @@ import type { Rows, SessionRow } from './rows.ts'
 import type { ListQuery, StoredSession } from './store.ts'
 
 /** JSON characters of one `read`; the first fact is always answered, however large. */
-const readChars = 8 << 20
+const readChars = 4 << 20
 /** Facts, or sessions that are filtered here, taken from the rows at a time. */
 const chunk = 64
 

@@ -40,6 +40,7 @@ export interface CommitRequest {
   seen?: number
 }
 
+/** Refusals are looked for in this order: not-found or exists, fenced, known-message, held, unmet; a refused commit writes nothing. */
 export type CommitResult =
   | { ok: true; first: number; last: number; foreign: AnyFact[]; lease?: Lease }
   | { ok: false; refused: 'not-found' | 'exists' }
@@ -48,7 +49,7 @@ export type CommitResult =
   | { ok: false; refused: 'held'; holder: Holder }
   /** A condition doesn't hold; `state` is the one that it was decided on, `foreign` as above. */
   | { ok: false; refused: 'unmet'; condition: Condition; state: SessionState; foreign: AnyFact[] }
-  /** The messageId is known: the seq of its receipt (IN-3). */
+  /** A messageId that a condition or a receipt names is known: the seq of its receipt (IN-2, IN-3). */
   | { ok: false; refused: 'known-message'; seq: number }
 
 export interface StoredSession {
@@ -66,7 +67,10 @@ export interface ListQuery {
   metadata?: Readonly<Record<string, unknown>>
 }
 
-export type AcquireResult = { ok: true; lease: Lease; session: StoredSession } | { ok: false; refused: 'not-found' } | { ok: false; refused: 'held'; holder: Holder }
+export type AcquireResult =
+  | { ok: true; lease: Lease; session: StoredSession }
+  | { ok: false; refused: 'not-found' }
+  | { ok: false; refused: 'held'; holder: Holder }
 
 export interface Store {
   /**
@@ -89,7 +93,7 @@ export interface Store {
   load(sessionId: string): Promise<StoredSession | null>
   /** Newest first. *Contract:* rejects as commit; Refusal `invalid_cursor` for a cursor that it never gave. */
   list(query: ListQuery): Promise<{ sessions: StoredSession[]; nextCursor?: string }>
-  /** At most `limit` facts behind `after`, in order; fewer only at the log's end or where they are very large. *Contract:* rejects as commit. */
+  /** At most `limit` facts behind `after`, in order; fewer only at the log's end or where they are very large; none where there is no such session. *Contract:* rejects as commit. */
   read(sessionId: string, after: number, limit: number): Promise<AnyFact[]>
   /** The seq of a message's receipt, or null. *Contract:* rejects as commit. */
   receiptSeq(sessionId: string, messageId: string): Promise<number | null>

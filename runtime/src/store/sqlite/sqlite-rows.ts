@@ -5,27 +5,11 @@ import { StoreFault } from '../fault.ts'
 import type { StoreStats } from '../operations.ts'
 import type { LeaseRow, Rows, SessionFilter, SessionRow } from '../rows.ts'
 import type { Owner } from '../store.ts'
-import { type Database, openDatabase } from './driver.ts'
-import { migrate, rollBack } from './schema.ts'
+import type { Database } from './driver.ts'
+import { rollBack } from './schema.ts'
 import { prepareStatements, type SessionColumns, type Statements } from './statements.ts'
-import { makeStoreFile } from './store-file.ts'
 
 const cachedStates = 256
-
-/** Opens or creates the store at an absolute path. *Contract:* throws StoreFault `storage_unavailable` or `store_version`. */
-export function openSqliteRows(path: string): SqliteRows {
-  makeStoreFile(path)
-  const database = openDatabase(path)
-  try {
-    // The time-out first: the switch to WAL needs the lock already.
-    for (const pragma of ['busy_timeout = 5000', 'journal_mode = WAL', 'synchronous = FULL']) database.prepare(`PRAGMA ${pragma}`).all()
-    migrate(database, path)
-    return new SqliteRows(database, path)
-  } catch (error) {
-    database.close()
-    throw error
-  }
-}
 
 export class SqliteRows implements Rows {
   readonly stats: StoreStats

@@ -4,7 +4,8 @@ import { Engine } from '../engine.ts'
 import { StoreFault } from '../fault.ts'
 import { type Home, inlineHome } from '../home.ts'
 import { QueuedStore, refusal } from '../queued-store.ts'
-import { openSqliteRows } from './sqlite-rows.ts'
+import { connect } from './connection.ts'
+import { SqliteRows } from './sqlite-rows.ts'
 import { openWorkerHome } from './worker-home.ts'
 
 export interface SqliteStoreOptions {
@@ -25,5 +26,5 @@ export async function openSqliteStore({ path, home }: SqliteStoreOptions): Promi
 }
 
 export function openInlineHome(path: string): Home {
-  return inlineHome(new Engine(openSqliteRows(path)))
+  return inlineHome(new Engine(new SqliteRows(connect(path), path)))
 }

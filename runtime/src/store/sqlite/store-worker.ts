@@ -2,7 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Engine } from '../engine.ts'
 import { faultData } from '../fault.ts'
-import { openSqliteRows } from './sqlite-rows.ts'
+import { connect } from './connection.ts'
+import { SqliteRows } from './sqlite-rows.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './worker-home.ts'
 
 const port = parentPort
@@ -12,7 +13,7 @@ const send = (message: FromWorker) => port.postMessage(message)
 const { path }: WorkerStart = workerData
 
 try {
-  const engine = new Engine(openSqliteRows(path))
+  const engine = new Engine(new SqliteRows(connect(path), path))
   port.on('message', (message: ToWorker) => {
     if (message !== null) return send(engine.call(message))
     engine.close()
