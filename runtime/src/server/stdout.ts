@@ -17,13 +17,11 @@ export interface TakenStdout {
   restore(): void
 }
 
-/** Takes stdout for frames alone. `onError` hears that nobody reads any more. */
-export function takeStdout(onError: () => void, out: Stream = process.stdout, err: Stream = process.stderr): TakenStdout {
+/** Takes stdout for frames alone. That nobody reads any more is told to who writes, in its callback. */
+export function takeStdout(out: Stream = process.stdout, err: Stream = process.stderr): TakenStdout {
   const original = out.write
   const write = original.bind(out)
-  out.on('error', onError)
-  // Who can't be told a thing must not fail for it.
-  err.on('error', () => undefined)
+  for (const stream of [out, err]) stream.on('error', () => undefined)
   out.write = (...args: unknown[]) => Reflect.apply(err.write, err, args)
   const restoreFiles = redirectFiles()
   return {

@@ -1,0 +1,158 @@
+// bin: the composition. The only file that builds concrete objects; what a command doesn't need isn't loaded.
+import type { ToolInfoOf } from '@quiesce/schema'
+import type { Tools } from './agent/ports.ts'
+import { systemPrompts } from './agent/prompts.ts'
+import { MAX_PENDING, Sessions } from './agent/sessions.ts'
+import { systemClock } from './base/clock.ts'
+import { systemIds } from './base/ids.ts'
+import { type Logger, openLogger } from './base/logger.ts'
+import { identify, isGone } from './base/process-identity.ts'
+import { type Config, loadConfig } from './cli/config.ts'
+import { type Commands, runProgram } from './cli/program.ts'
+import type { Runtime } from './cli/runtime.ts'
+import { noSession } from './inbox/inbox.ts'
+import { EventLog } from './log/event-log.ts'
+import { InvalidParams } from './log/refusal.ts'
+import { ModelRegistry } from './models/registry.ts'
+import type { QueuedStore } from './store/queued-store.ts'
+import { parseStoreUrl } from './store/store-url.ts'
+import { Subscriptions } from './subscriptions/subscriptions.ts'
+import { builtInTools } from './tools/built-in.ts'
+import { toolEnvironment } from './tools/environment.ts'
+import { decide } from './tools/permission-policy.ts'
+import { killAllGroups } from './tools/process-group.ts'
+import { ToolRegistry, validateInput } from './tools/registry.ts'
+
+async function openStore(config: Config, home: 'inline' | 'worker'): Promise<QueuedStore> {
+  const url = parseStoreUrl(config.store.value)
+  if (url.kind === 'memory') return (await import('./store/memory/memory-store.ts')).openMemoryStore()
+  return (await import('./store/sqlite/sqlite-store.ts')).openSqliteStore({ path: url.path, home })
+}
+
+function openModels(config: Config): ModelRegistry {
+  const named = Object.fromEntries(Object.entries(config.models).map(([name, { value }]) => [name, value]))
+  const parts = { clock: systemClock, random: Math.random }
+  return new ModelRegistry({ ...(config.model.value !== null && { default: config.model.value }), env: process.env, named }, parts)
+}
+
+function openTools(): Tools {
+  const registry = new ToolRegistry(builtInTools(systemClock))
+  return {
+    get: (name) => registry.get(name),
+    check: (patterns = []) => {
+      const faults = registry.faults(patterns)
+      if (faults.length > 0) throw new InvalidParams(faults)
+    },
+    enabled: (patterns) => registry.enabled(patterns),
+    specs: (patterns) => registry.specs(patterns),
+    validate: (tool, input) => {
+      const verdict = validateInput(tool, input)
+      return verdict.ok ? { ok: true, input: verdict.value } : verdict
+    },
+    decide,
+    environment: (sessionEnv) => toolEnvironment(process.env, sessionEnv),
+  }
+}
+
+async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Logger): Promise<Runtime> {
+  const store = await openStore(config, home)
+  const log = new EventLog(store)
+  const models = openModels(config)
+  const tools = openTools()
+  const sessions = new Sessions({
+    log,
+    store,
+    clock: systemClock,
+    ids: systemIds,
+    models,
+    tools,
+    prompts: systemPrompts,
+    owner: { runtimeId: systemIds('run'), ...identify() },
+    isDead: (owner) => isGone(owner),
+    report: logger.report,
+  })
+  let closing: Promise<void> | undefined
+  return {
+    sessions,
+    subscriptions: (sink) => new Subscriptions({ log, store, sessions, newId: () => systemIds('sub') }, sink),
+    models: (provider) => models.list(provider),
+    tools: async (sessionId) => {
+      const session = sessionId === undefined ? undefined : await log.peek(sessionId)
+      if (sessionId !== undefined && session === null) throw noSession(sessionId)
+      return tools.specs(session?.config.tools).map((spec): ToolInfoOf => ({ ...spec, parameters: { ...spec.parameters } }))
+    },
+    close: () => {
+      closing ??= sessions.shutdown().finally(() => store.close())
+      return closing
+    },
+  }
+}
+
+const commands: Commands = {
+  run: async (options) => {
+    const { runCommand } = await import('./cli/run.ts')
+    const config = await loadConfig(options.config, { cwd: options.cwd, env: process.env })
+    const logger = openLogger(config.logLevel.value)
+    const open = () => openRuntime(config, 'inline', logger)
+    const status = await runCommand(options, { open, clock: systemClock, newId: systemIds, terminal: await terminal(), onSignal })
+    await logger.flush()
+    return status
+  },
+  serve: async (options) => {
+    // Before anything else is loaded that might print.
+    const { takeStdout } = await import('./server/stdout.ts')
+    const taken = takeStdout()
+    const { serveStdio } = await import('./server/stdio.ts')
+    const { MAX_FRAME_BYTES } = await import('./server/framing.ts')
+    const { MAX_IN_FLIGHT } = await import('./server/peer.ts')
+    const config = await loadConfig(options.config, { cwd: process.cwd(), env: process.env })
+    const logger = openLogger(config.logLevel.value)
+    const runtime = await openRuntime(config, 'worker', logger)
+    const server = serveStdio(
+      { input: process.stdin, write: taken.write },
+      {
+        ...runtime,
+        stop: () => runtime.close(),
+        now: () => systemClock.now(),
+        limits: { maxFrameBytes: MAX_FRAME_BYTES, maxInFlight: MAX_IN_FLIGHT, maxPendingMessages: MAX_PENDING },
+        clock: systemClock,
+        report: logger.report,
+      },
+    )
+    onSignal(server.end)
+    const end = await server.ended
+    await logger.flush()
+    return end === 'clean' ? 0 : 1
+  },
+  doctor: async (options) => {
+    const { doctorCommand } = await import('./cli/doctor.ts')
+    const place = { cwd: process.cwd(), env: process.env }
+    return doctorCommand(options, { ...place, openStore: (config) => openStore(config, 'inline'), openModels, terminal: await terminal() })
+  },
+}
+
+/** Calls back at each signal that asks for an end; the answer takes it back. */
+function onSignal(listener: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.on(signal, listener)
+  return () => {
+    for (const signal of signals) process.off(signal, listener)
+  }
+}
+
+async function terminal() {
+  const { openTerminal } = await import('./cli/terminal.ts')
+  return openTerminal(process.stdout, process.stderr)
+}
+
+/** Runs the command and ends the process: nothing that a library left open holds it, and no tool's process outlives it. */
+async function main(): Promise<void> {
+  // What waits for a timer alone must not end: those don't hold the process.
+  const alive = setInterval(() => undefined, 2 ** 30)
+  process.on('exit', killAllGroups)
+  process.exitCode = await runProgram(process.argv.slice(2), commands)
+  clearInterval(alive)
+  process.exit()
+}
+
+await main()
