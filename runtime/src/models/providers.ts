@@ -73,7 +73,7 @@ function definitionOf(config: ModelsConfig, provider: string, given: string): Na
 function serverOf({ env }: ModelsConfig, definition: NamedModel, name: string, modelId: string): ServerSettings {
   const { contextWindow } = definition
   const where = definition.baseURL === undefined ? 'OPENAI_COMPATIBLE_BASE_URL' : 'baseURL'
-  const text = definition.baseURL ?? valueOf(env, 'OPENAI_COMPATIBLE_BASE_URL')
+  const text = definition.baseURL ?? setting(env, 'OPENAI_COMPATIBLE_BASE_URL')
   if (text === undefined) throw unknown(name, `set ${where} to the server's base URL, for example http://127.0.0.1:8000/v1`)
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
@@ -94,13 +94,13 @@ function serverOf({ env }: ModelsConfig, definition: NamedModel, name: string, m
 function keyOf(env: ModelsConfig['env'], { baseURL, apiKeyEnv }: NamedModel, url: URL, name: string): string | undefined {
   const variable = apiKeyEnv ?? (baseURL === undefined ? 'OPENAI_COMPATIBLE_API_KEY' : undefined)
   if (variable === undefined) return undefined
-  const key = valueOf(env, variable)
+  const key = setting(env, variable)
   if (key !== undefined || (apiKeyEnv === undefined && isLoopback(url.hostname))) return key
   throw new Refusal('model_auth', `${JSON.stringify(name)} needs a key: set ${variable}`, { model: name, variable })
 }
 
 /** Blank counts as absent: a lost secret often leaves an empty variable. */
-function valueOf(env: ModelsConfig['env'], variable: string): string | undefined {
+function setting(env: ModelsConfig['env'], variable: string): string | undefined {
   const value = env[variable]?.trim()
   return value === '' ? undefined : value
 }

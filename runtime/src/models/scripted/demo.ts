@@ -1,24 +1,29 @@
 // Owns the built-in script of `scripted/demo`: deterministic, no network, and its tool calls are real. Keyed by plain prompts:
 //
-//   "Which files are here, and what do they say?"   glob, read_file (up to three at once), an answer from what they say.
+//   "Which files are here, and what do they say?"   a list, read_file (up to three at once), an answer from what they say.
 //   "Write a haiku to FILE"                         write_file, then the haiku again, streamed in pieces.
-//   "Fix the failing test"                          glob, shell (the tests), read_file, edit_file, shell again, an answer from
-//                                                   the result. For a directory with add.mjs and add.test.mjs (node --test), or
+//   "Fix the failing test"                          a list, shell (the tests), read_file, edit_file, shell again, an answer
+//                                                   from the result. For a directory with add.mjs and add.test.mjs (node --test), or
 //                                                   add.py and test_add.py (unittest), where add's operator is wrong.
 //   "Wait for the file FILE"                        a shell command that ends once FILE exists; then an answer that takes up
 //                                                   what was said meanwhile. For steering and cancelling.
 //   anything else                                   a short answer that repeats what was asked.
 //
-// A step that fails (a permission denied, say) doesn't end a case: the answer tells it.
+// The list comes from glob where it is on offer, else from shell. A step that fails (a permission denied, say) doesn't end a case: the answer tells it.
 import type { ModelMessage } from '../model.ts'
 import { type Exchange, exchangeOf, type Result } from './history.ts'
 import type { Entry, Placed, Script } from './script.ts'
 
+interface Asked extends Exchange {
+  /** The first group of the case's expression. */
+  name: string | undefined
+  tools: readonly string[]
+}
+
 interface Case {
   place: string
   opens: RegExp
-  /** The entry for the exchange's step; `match` is of `opens`. */
-  entry(exchange: Exchange, match: RegExpExecArray): Entry
+  entry(asked: Asked): Entry
 }
 
 const cases: readonly Case[] = [
@@ -30,19 +35,23 @@ const cases: readonly Case[] = [
 
 export const demo: Script = {
   places: [],
-  entryFor(messages: readonly ModelMessage[]): Placed {
+  entryFor(messages: readonly ModelMessage[], tools: readonly string[]): Placed {
     const exchange = exchangeOf(messages, (text) => cases.some(({ opens }) => opens.test(text)))
     for (const { place, opens, entry } of cases) {
       const match = opens.exec(exchange.opener)
-      if (match !== null) return { place: `${place}-${exchange.step}`, entry: entry(exchange, match) }
+      if (match !== null) return { place: `${place}-${exchange.step}`, entry: entry({ ...exchange, name: match[1], tools }) }
     }
     return { place: 'echo', entry: echo(exchange) }
   },
 }
 
-function files({ step, results }: Exchange): Entry {
+function list(tools: readonly string[]): Entry {
+  return { tool: tools.includes('glob') ? { name: 'glob', input: { pattern: '*' } } : { name: 'shell', input: { command: 'ls' } } }
+}
+
+function files({ step, results, tools }: Asked): Entry {
   const paths = pathsIn(results[0]?.[0]).slice(0, 3)
-  if (step === 0) return { text: 'I will look.', tool: { name: 'glob', input: { pattern: '*' } } }
+  if (step === 0) return { text: 'I will look.', ...list(tools) }
   if (paths.length === 0) return said(`I see no file here. ${quoted(results[0]?.[0])}`)
   if (step === 1) return { tools: paths.map((path) => ({ name: 'read_file', input: { path } })) }
   const lines = paths.map((path, index) => `${path} says: "${firstLine(results[1]?.[index])}"`)
@@ -51,29 +60,23 @@ function files({ step, results }: Exchange): Entry {
 
 const poem = 'Quiet log at dusk:\neach fact finds its own number,\nthen the agent sleeps.\n'
 
-function haiku({ step, results }: Exchange, [, path = 'haiku.txt']: RegExpExecArray): Entry {
+function haiku({ step, results, name: path = 'haiku.txt' }: Asked): Entry {
   if (step === 0) return { tool: { name: 'write_file', input: { path, content: poem } } }
   const written = results[0]?.[0]
   return said(written?.isError === false ? `I wrote this to ${path}:\n\n${poem}` : `I could not write ${path}. ${quoted(written)}`)
 }
 
-interface Project {
-  source: string
-  command: string
-  passes: RegExp
-}
+const projects = [
+  { source: 'add.mjs', command: 'node --test' },
+  { source: 'add.py', command: 'python3 -m unittest' },
+] as const
 
-const projects: readonly Project[] = [
-  { source: 'add.mjs', command: 'node --test', passes: /^\W*fail 0$/m },
-  { source: 'add.py', command: 'python3 -m unittest', passes: /^OK$/m },
-]
-
-function fix({ step, results }: Exchange): Entry {
+function fix({ step, results, tools }: Asked): Entry {
   const [listed, , read, edited, tested] = results.map((step) => step[0])
-  if (step === 0) return { text: 'I will see what is here.', tool: { name: 'glob', input: { pattern: '*' } } }
+  if (step === 0) return { text: 'I will see what is here.', ...list(tools) }
   const project = projects.find(({ source }) => pathsIn(listed).includes(source))
   if (project === undefined) return said(`I see neither ${projects.map(({ source }) => source).join(' nor ')} here. ${quoted(listed)}`)
-  const { source, command, passes } = project
+  const { source, command } = project
   const run: Entry = { tool: { name: 'shell', input: { command } } }
   if (step === 1) return { ...run, text: `I will run ${command}.` }
   if (step === 2) return { tool: { name: 'read_file', input: { path: source } } }
@@ -83,11 +86,11 @@ function fix({ step, results }: Exchange): Entry {
   if (step === 3) return { text: `add does not add: it says "${wrong}".`, tool: { name: 'edit_file', input } }
   if (edited?.isError !== false) return said(`I could not edit ${source}. ${quoted(edited)}`)
   if (step === 4) return run
-  const verdict = passes.test(tested?.text ?? '') ? 'the test passes now' : `the test run says: "${firstLine(tested)}"`
+  const verdict = /\bexit status 0\b/.test(tested?.text ?? '') ? 'the test passes now' : `the test run says: "${firstLine(tested)}"`
   return said(`I changed "${wrong}" to "return a + b" in ${source}, and ${verdict}.`)
 }
 
-function wait({ step, results, steering }: Exchange, [, file = 'go']: RegExpExecArray): Entry {
+function wait({ step, results, steering, name: file = 'go' }: Asked): Entry {
   const there = `${file} is there`
   if (step === 0) {
     const command = `until [ -e ${file} ]; do sleep 0.05; done; echo '${there}'`

@@ -56,8 +56,8 @@ export interface Placed {
 }
 
 export interface Script {
-  /** The entry that answers the request, or why there is none. */
-  entryFor(messages: readonly ModelMessage[]): Placed | { missing: string }
+  /** The entry that answers the history, or why there is none; `tools` are the names of those on offer. */
+  entryFor(messages: readonly ModelMessage[], tools: readonly string[]): Placed | { missing: string }
   /** Every entry's place. */
   readonly places: readonly string[]
 }

@@ -21,7 +21,10 @@ export class ScriptedModel implements Model {
   }
 
   async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
-    const found = this.#script.entryFor(request.messages)
+    const found = this.#script.entryFor(
+      request.messages,
+      request.tools.map(({ name }) => name),
+    )
     if ('missing' in found) {
       yield { type: 'failure', error: { code: 'model_request', message: `${this.name} ${found.missing}`, retryable: false } }
       return
