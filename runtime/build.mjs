@@ -7,6 +7,17 @@ import { build } from 'esbuild'
 const root = dirname(fileURLToPath(import.meta.url))
 const outdir = join(root, 'dist/bundle')
 
+/** The messages of zod in fifty languages: nobody asks for them, and they would be two thirds of what every start loads. */
+const withoutLocales = {
+  name: 'without-locales',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/locales\/index\.js$/ }, ({ importer }) =>
+      importer.includes('/node_modules/zod/') ? { path: 'locales', namespace: 'without-locales', sideEffects: false } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'without-locales' }, () => ({ contents: 'export {}' }))
+  },
+}
+
 rmSync(outdir, { recursive: true, force: true })
 const { metafile } = await build({
   absWorkingDir: root,
@@ -22,12 +33,13 @@ const { metafile } = await build({
   keepNames: true,
   metafile: true,
   legalComments: 'none',
-  chunkNames: 'chunk-[name]-[hash]',
+  chunkNames: '[name]-[hash]',
   alias: { '@quiesce/schema': join(root, '../schema/src/index.ts') },
   // Its binary comes with its package, and Node may bring SQLite itself.
   external: ['libsql'],
   // CommonJS parts ask for their modules in their own way.
   banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
+  plugins: [withoutLocales],
   logLevel: 'warning',
 })
 
