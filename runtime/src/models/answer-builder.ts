@@ -1,4 +1,4 @@
-// Owns the way from stream parts to the content blocks of an answer. Refuses half tool calls and empty answers.
+// Owns the way from stream parts to the content blocks of an answer. Refuses empty answers.
 import type { ContentBlockOf, FinishOf } from '@quiesce/schema'
 import type { ModelPart } from './model.ts'
 
@@ -29,18 +29,18 @@ export class AnswerBuilder {
   }
 
   /**
-   * The whole answer, or null where the model said nothing. Calls stay only where the model wanted them run: one that
-   * the length limit or a filter cut is never executed, and must not stay open in the history. `tool_calls` and `stop`
-   * are told apart by the calls, since vendors are not of one mind about it.
+   * The whole answer, or null where the model said nothing. Calls of an answer that ends with `length` or
+   * `content_filter` may be cut: they are kept for the record, and never to be executed. `tool_calls` and `stop` are told
+   * apart by the calls, since vendors are not of one mind about it.
    */
   finished(finish: FinishOf): { content: ContentBlockOf[]; finish: FinishOf } | null {
     this.#close()
-    if (finish === 'content_filter') return { content: this.spoken(), finish }
-    if (finish === 'length') return this.#blocks.length === 0 ? null : { content: this.spoken(), finish }
+    const content = this.#blocks
+    if (finish === 'content_filter') return { content, finish }
+    if (finish === 'length') return content.length === 0 ? null : { content, finish }
     // Reasoning that leads to no word is no answer.
-    if (this.#blocks.every((block) => block.type === 'reasoning')) return null
-    const calls = this.#blocks.some((block) => block.type === 'tool_use')
-    return { content: this.#blocks, finish: calls ? 'tool_calls' : 'stop' }
+    if (content.every((block) => block.type === 'reasoning')) return null
+    return { content, finish: content.some((block) => block.type === 'tool_use') ? 'tool_calls' : 'stop' }
   }
 
   #addText(text: string): void {

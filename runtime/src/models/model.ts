@@ -50,6 +50,7 @@ export interface Model {
 
 /** What one step's request came to, retries included. */
 export type Outcome =
+  /** Never empty, but for `content_filter`. Calls are to be executed with `tool_calls` alone: any other finish may have cut them. */
   | { kind: 'answer'; content: ContentBlockOf[]; finish: FinishOf; usage: UsageOf }
   | { kind: 'failure'; error: FactErrorOf; usage: UsageOf }
   /** The signal aborted; `content` is the text that had arrived. */

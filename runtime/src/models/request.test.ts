@@ -131,15 +131,15 @@ describe('an answer', () => {
     expect(parts).toHaveLength(11)
   })
 
-  // TU-5: calls that a limit or a filter cut are never executed; `stop` and `tool_calls` go by the calls.
+  // `stop` and `tool_calls` go by the calls; with any other finish they may be cut (TU-5).
+  const shell = { type: 'tool_use', callId: 'call_1', vendorCallId: 'v-shell', name: 'shell', input: {} } as const
   it.each([
-    ['length', [text('so far'), call('shell')], [{ type: 'text', text: 'so far' }], 'length'],
-    ['length', [call('shell')], [], 'length'],
+    ['length', [text('so far'), call('shell')], [{ type: 'text', text: 'so far' }, shell], 'length'],
     ['length', [{ type: 'reasoning', text: 'long' }], [{ type: 'reasoning', text: 'long' }], 'length'],
-    ['content_filter', [text('I'), call('shell')], [{ type: 'text', text: 'I' }], 'content_filter'],
+    ['content_filter', [text('I'), call('shell')], [{ type: 'text', text: 'I' }, shell], 'content_filter'],
     ['content_filter', [], [], 'content_filter'],
     ['tool_calls', [text('done')], [{ type: 'text', text: 'done' }], 'stop'],
-    ['stop', [call('shell')], [{ type: 'tool_use', callId: 'call_1', vendorCallId: 'v-shell', name: 'shell', input: {} }], 'tool_calls'],
+    ['stop', [call('shell')], [shell], 'tool_calls'],
   ] as const)('with finish %s after %j', async (kind, parts, content, finished) => {
     const { outcome } = ask(new FakeModel(playing(...parts, finish(kind))))
     expect(await outcome).toEqual({ kind: 'answer', content, finish: finished, usage })

@@ -46,7 +46,7 @@ export const demo: Script = {
 }
 
 function list(tools: readonly string[]): Entry {
-  return { tool: tools.includes('glob') ? { name: 'glob', input: { pattern: '*' } } : { name: 'shell', input: { command: 'ls' } } }
+  return { tool: tools.includes('glob') ? { name: 'glob', input: { pattern: '*' } } : { name: 'shell', input: { command: 'ls -p' } } }
 }
 
 function files({ step, results, tools }: Asked): Entry {
@@ -117,16 +117,16 @@ function quoted(result: Result | undefined): string {
   return result === undefined ? '' : `The tool says: "${firstLine(result)}".`
 }
 
-/** Lines of a listing that are paths. */
+/** Lines of a listing that are files' paths. */
 function pathsIn(result: Result | undefined): string[] {
   if (result === undefined || result.isError) return []
   return result.text.split('\n').filter((line) => /^[\w./-]*\w$/.test(line))
 }
 
-/** The first line that isn't empty, without the number that a reading tool may put before it. */
+/** The first line that isn't empty, without the number that read_file puts before it. */
 function firstLine(result: Result | undefined): string {
-  const line = (result?.text ?? '').split('\n').find((text) => text.trim() !== '') ?? ''
-  return short(line.replace(/^\s*\d+\s*[\t|:→]\s?/, '').trim())
+  const lines = (result?.text ?? '').split('\n').map((line) => line.replace(/^\d+\t/, '').trim())
+  return short(lines.find((line) => line !== '') ?? '')
 }
 
 function short(text: string): string {
