@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { FakeRuntime, Refusal, type Request, silence } from '../test/fake-runtime.ts'
+import { ConnectionClosedError, FrameTooLargeError, ProtocolError, type QuiesceError, SessionBusyError } from './errors.ts'
+import { Peer } from './peer.ts'
+
+function linked(requestTimeoutMs = 1000) {
+  const runtime = new FakeRuntime()
+  const notifications: [string, unknown][] = []
+  const ends: QuiesceError[] = []
+  const peer = new Peer({
+    transport: runtime,
+    requestTimeoutMs,
+    onNotification: (method, params) => notifications.push([method, params]),
+    onEnd: (error) => ends.push(error),
+  })
+  return { runtime, peer, notifications, ends }
+}
+
+describe('Peer', () => {
+  it('gives each request its own answer, in whatever order they come', async () => {
+    const { runtime, peer } = linked()
+    runtime.on('work', () => silence)
+    const results = [peer.request('work', { n: 0 }), peer.request('work', { n: 1 }), peer.request('work', { n: 2 })]
+    for (const request of runtime.requests.toReversed()) runtime.answer(request, request.params.n)
+    expect(await Promise.all(results)).toEqual([0, 1, 2])
+  })
+
+  it('turns an error response into its class', async () => {
+    const { runtime, peer } = linked()
+    runtime.on('work', () => {
+      throw new Refusal('session_busy', 'busy', { retryable: true })
+    })
+    await expect(peer.request('work', {})).rejects.toThrow(SessionBusyError)
+    await expect(peer.request('work', {})).rejects.toMatchObject({ code: 'session_busy', retryable: true, message: 'busy' })
+  })
+
+  it('passes notifications on, known or not, and answers a request of the other side', async () => {
+    const { runtime, peer, notifications } = linked()
+    runtime.notify('session.weather', { sky: 'grey' })
+    runtime.frame('{"jsonrpc":"2.0","id":"q","method":"client/ask","params":{}}')
+    await peer.request('server/ping', {})
+    expect(notifications).toEqual([['session.weather', { sky: 'grey' }]])
+    expect(runtime.requests.find(({ method }) => method === '(answer)')?.params).toMatchObject({ id: 'q', error: { code: -32601 } })
+  })
+
+  it('rejects every pending request at once when the connection ends, and every later one (RUN-10)', async () => {
+    const { runtime, peer, ends } = linked()
+    runtime.on('work', () => silence)
+    const pending = [peer.request('work', {}), peer.request('work', {})]
+    const closed = new ConnectionClosedError('the runtime exited with code 3', { exitCode: 3, signal: null, stderr: 'boom' })
+    runtime.end(closed)
+    for (const request of pending) {
+      await expect(request).rejects.toMatchObject({
+        name: 'ConnectionClosedError',
+        message: 'the runtime exited with code 3 (while work was waiting for its answer)',
+        exitCode: 3,
+        stderr: 'boom',
+      })
+    }
+    await expect(peer.request('work', {})).rejects.toBe(closed)
+    expect(runtime.requests).toHaveLength(2)
+    expect(ends).toEqual([closed])
+    expect(runtime.holds).toBe(0)
+  })
+
+  it.each([
+    ['garbage', 'hello, I am a banner', 'stdout what is not a frame: "hello, I am a banner"'],
+    ['a number', '7', 'not a JSON-RPC message'],
+    ['an array', '[{"jsonrpc":"2.0","id":1,"result":{}}]', 'not a JSON-RPC message'],
+    ['an answer without result or error', '{"jsonrpc":"2.0","id":1}', 'not a JSON-RPC message'],
+    ['an error without a code', '{"jsonrpc":"2.0","id":1,"error":{"message":"x"}}', 'not a JSON-RPC message'],
+    [
+      'an error about a request that could not be read',
+      '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"bad"}}',
+      'could not read',
+    ],
+  ])('ends with a ProtocolError on %s', async (_, frame, words) => {
+    const { runtime, peer, ends } = linked()
+    runtime.on('work', () => silence)
+    const pending = peer.request('work', {})
+    runtime.frame(frame)
+    await expect(pending).rejects.toThrow(ProtocolError)
+    await expect(pending).rejects.toThrow(words)
+    expect(ends).toHaveLength(1)
+  })
+
+  it('ignores an answer that nobody waits for', async () => {
+    const { runtime, peer } = linked()
+    for (const id of ['99', '"x"', '{}']) runtime.frame(`{"jsonrpc":"2.0","id":${id},"result":{}}`)
+    runtime.frame('{"jsonrpc":"2.0","id":98,"error":{"code":-32000,"message":"late"}}')
+    expect(await peer.request('server/ping', {})).toEqual({})
+  })
+
+  it('refuses to send what the other side would not take', async () => {
+    const { runtime, peer } = linked()
+    peer.maxFrameBytes = 100
+    await expect(peer.request('server/ping', { text: 'ä'.repeat(60) })).rejects.toThrow(FrameTooLargeError)
+    expect(runtime.requests).toEqual([])
+    expect(await peer.request('server/ping', { text: 'a'.repeat(20) })).toEqual({})
+  })
+})
+
+describe('Peer, in time', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  it('gives up on an answer after the limit, and takes no notice of it later', async () => {
+    const { runtime, peer } = linked(1000)
+    runtime.on('work', () => silence)
+    const late = peer.request('work', {})
+    const patient = peer.request('work', {}, 5000)
+    const rejected = expect(late).rejects.toMatchObject({ name: 'RequestTimeoutError', method: 'work', timeoutMs: 1000 })
+    vi.advanceTimersByTime(1000)
+    await rejected
+    for (const request of runtime.requests as Request[]) runtime.answer(request, request.id)
+    expect(await patient).toBe(2)
+    expect(vi.getTimerCount()).toBe(0)
+    expect(runtime.holds).toBe(0)
+  })
+})

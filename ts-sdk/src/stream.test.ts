@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest'
+import { Log } from '../test/facts.ts'
+import { FakeRuntime, Refusal, type Request } from '../test/fake-runtime.ts'
+import type { SessionEvent } from './collect.ts'
+import { Connection } from './connection.ts'
+import { ConnectionClosedError, ProtocolError } from './errors.ts'
+import { Session } from './session.ts'
+import type { StreamItem } from './stream.ts'
+
+async function linked(runtime = new FakeRuntime()) {
+  const connection = await Connection.open(runtime, 60_000)
+  return { runtime, session: new Session('s-1', () => Promise.resolve(connection)), fence: () => connection.call('server/ping', {}) }
+}
+
+function delta(subscribed: Request, text: string, kind = 'text') {
+  const { subscriptionId, sessionId } = subscribed.params
+  return { subscriptionId, sessionId, turnId: 't-1', stepId: 'st-1', kind, index: 0, text }
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
+const brief = (item: StreamItem) => (item.kind === 'event' ? item.event.type : `${item.kind} ${item.text}`)
+
+describe('stream', () => {
+  async function streaming() {
+    const started = await linked()
+    const run = started.session.stream('hello')
+    const subscribed = await started.runtime.received('session/subscribe')
+    const prompt = await started.runtime.received('session/prompt')
+    return { ...started, run, subscribed, messageId: prompt.params.messageId, log: new Log() }
+  }
+
+  it("gives the interval's facts, each once, and the pieces in between; then it ends", async () => {
+    const { runtime, run, subscribed, messageId, log } = await streaming()
+    expect(subscribed.params.deltas).toBe(true)
+    expect(run.messageId).toBe(messageId)
+    const stale = log.idle()
+    runtime.notify('session.delta', delta(subscribed, 'of a turn before'))
+    runtime.facts(subscribed, [stale, log.receipt(messageId), log.running(), ...log.turnStart(messageId), stale])
+    runtime.notify('session.delta', delta(subscribed, 'Hm', 'reasoning'))
+    runtime.notify('session.delta', delta(subscribed, 'Hi'))
+    runtime.notify('session.delta', delta(subscribed, '{}', 'tool_input'))
+    runtime.notify('session.delta', delta(subscribed, '?', 'telepathy'))
+    runtime.facts(subscribed, [...log.turnEnd('Hi.'), log.idle()])
+    const items = await all(run)
+    expect(items.map(brief)).toEqual([
+      'inbox/receipt',
+      'agent/status',
+      'turn/start',
+      'inbox/admitted',
+      'step/start',
+      'reasoning_delta Hm',
+      'delta Hi',
+      'tool_input_delta {}',
+      'assistant/message',
+      'step/end',
+      'turn/end',
+      'agent/status',
+    ])
+    const { events, finalResponse } = await run.result
+    expect(finalResponse).toBe('Hi.')
+    expect(items.flatMap((item) => (item.kind === 'event' ? [item.event] : []))).toEqual(events)
+  })
+
+  it('goes on without being iterated, and when iterating stops', async () => {
+    const { runtime, run, subscribed, messageId, log } = await streaming()
+    runtime.facts(subscribed, [log.receipt(messageId)])
+    for await (const item of run) if (item.kind === 'event') break
+    runtime.facts(subscribed, [log.running(), ...log.turnStart(messageId), ...log.turnEnd('Hi.'), log.idle()])
+    expect((await run.result).events).toHaveLength(9)
+    const { params } = await runtime.received('session/unsubscribe')
+    expect(params.subscriptionId).toBe(subscribed.params.subscriptionId)
+  })
+
+  it('throws to its reader what its result rejects with, and is no unhandled rejection', async () => {
+    const { runtime, run } = await streaming()
+    runtime.end(new ConnectionClosedError('gone'))
+    await expect(all(run)).rejects.toThrow('gone')
+    await expect(run.result).rejects.toThrow(ConnectionClosedError)
+  })
+
+  it('leaves out pieces for a reader who is far behind, but no fact (TU-4)', async () => {
+    const { runtime, run, subscribed, messageId, log } = await streaming()
+    runtime.facts(subscribed, [log.receipt(messageId)])
+    for (let n = 0; n < 5000; n++) runtime.notify('session.delta', delta(subscribed, 'x'))
+    runtime.facts(subscribed, [log.running(), ...log.turnStart(messageId), ...log.turnEnd('Hi.'), log.idle()])
+    const { events } = await run.result
+    const items = await all(run)
+    expect(items.filter(({ kind }) => kind === 'delta')).toHaveLength(4095)
+    expect(items.filter(({ kind }) => kind === 'event')).toHaveLength(events.length)
+  })
+
+  it('is iterated once', async () => {
+    const { run } = await streaming()
+    run[Symbol.asyncIterator]()
+    expect(() => run[Symbol.asyncIterator]()).toThrow('can be iterated once')
+  })
+})
+
+describe('events', () => {
+  it('subscribes when it is iterated, wakes nobody, and lets go when its reader stops', async () => {
+    const { runtime, session, fence } = await linked()
+    const events = session.events({ after: 3 })
+    await fence()
+    expect(runtime.methods()).not.toContain('session/subscribe')
+    const log = new Log(3)
+    const seen: SessionEvent[] = []
+    const reading = (async () => {
+      for await (const event of events) if (seen.push(event) === 2) break
+    })()
+    const subscribed = await runtime.received('session/subscribe')
+    expect(subscribed.params).toEqual({ sessionId: 's-1', after: 3, subscriptionId: expect.any(String) })
+    runtime.facts(subscribed, [log.running(), log.idle(), log.running()])
+    await reading
+    expect(seen.map(({ seq, sessionId }) => [seq, sessionId])).toEqual([
+      [4, 's-1'],
+      [5, 's-1'],
+    ])
+    expect((await runtime.received('session/unsubscribe')).params).toEqual({ subscriptionId: subscribed.params.subscriptionId })
+    await fence()
+    expect(runtime.holds).toBe(0)
+  })
+
+  it('begins now, or with a message', async () => {
+    const { runtime, session } = await linked()
+    session.events()[Symbol.asyncIterator]()
+    expect((await runtime.received('session/subscribe')).params).toMatchObject({ after: 'now' })
+    session.events({ from: { messageId: 'm-1' } })[Symbol.asyncIterator]()
+    expect((await runtime.received('session/subscribe')).params).toMatchObject({ from: { messageId: 'm-1' } })
+  })
+
+  it('drops repeats, and throws at a gap (SUB-1, SUB-4)', async () => {
+    const { runtime, session } = await linked()
+    const iterator = session.events({ after: 0 })[Symbol.asyncIterator]()
+    const log = new Log()
+    const [first, second] = [log.running(), log.idle()]
+    log.seq += 1
+    runtime.facts(await runtime.received('session/subscribe'), [first, first, second, first, log.running()])
+    expect([(await iterator.next()).value?.seq, (await iterator.next()).value?.seq]).toEqual([1, 2])
+    await expect(iterator.next()).rejects.toThrow(ProtocolError)
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  })
+
+  it('ends with the reason of its signal, while it waits and before it began', async () => {
+    const { runtime, session, fence } = await linked()
+    const stop = new AbortController()
+    const waiting = all(session.events({ signal: stop.signal }))
+    await runtime.received('session/subscribe')
+    stop.abort(new Error('enough'))
+    await expect(waiting).rejects.toThrow('enough')
+    await runtime.received('session/unsubscribe')
+    await expect(all(session.events({ signal: AbortSignal.abort(new Error('early')) }))).rejects.toThrow('early')
+    await fence()
+    expect(runtime.methods().filter((method) => method === 'session/subscribe')).toHaveLength(1)
+    expect(runtime.holds).toBe(0)
+  })
+
+  it('throws what the subscription is refused with, and what ends it', async () => {
+    const { runtime, session } = await linked()
+    const ended = all(session.events())
+    const { subscriptionId } = (await runtime.received('session/subscribe')).params
+    runtime.notify('session.closed', { subscriptionId, sessionId: 's-1', reason: 'deleted' })
+    await expect(ended).rejects.toMatchObject({ name: 'SessionNotFoundError' })
+    runtime.on('session/subscribe', () => {
+      throw new Refusal('message_not_found')
+    })
+    await expect(all(session.events({ from: { messageId: 'm-9' } }))).rejects.toMatchObject({ name: 'MessageNotFoundError' })
+  })
+})
