@@ -193,9 +193,12 @@ export class Rig {
   /** Waits until the session is idle in the store. */
   async idle(sessionId = 's'): Promise<void> {
     let idle = false
-    await quiet(() => idle, async () => {
-      idle = (await this.store.load(sessionId))?.state.status === 'idle'
-    })
+    await quiet(
+      () => idle,
+      async () => {
+        idle = (await this.store.load(sessionId))?.state.status === 'idle'
+      },
+    )
     if (!idle) throw new Error('the session does not become idle')
   }
 }
@@ -215,8 +218,7 @@ function severable(store: Store, cut: { alive: boolean }): Store {
   return new Proxy(store, {
     get: (target, name: keyof Store) => {
       const method = target[name] as (...args: unknown[]) => Promise<unknown>
-      return (...args: unknown[]) =>
-        cut.alive ? method.apply(target, args).then((answer) => (cut.alive ? answer : never)) : never
+      return (...args: unknown[]) => (cut.alive ? method.apply(target, args).then((answer) => (cut.alive ? answer : never)) : never)
     },
   })
 }

@@ -6,7 +6,17 @@ async function good(rig: Rig): Promise<void> {
   expect(brokenRules(await rig.facts(), true)).toEqual([])
 }
 
-const plain = ['inbox/receipt', 'running', 'turn/start', 'inbox/admitted', 'step/start', 'assistant/message', 'step/end', 'turn/end', 'idle']
+const plain = [
+  'inbox/receipt',
+  'running',
+  'turn/start',
+  'inbox/admitted',
+  'step/start',
+  'assistant/message',
+  'step/end',
+  'turn/end',
+  'idle',
+]
 
 test('IN-1, TU-3: a prompt is answered once its receipt is durable, and a plain one makes nine facts', async () => {
   const rig = new Rig()

@@ -83,14 +83,7 @@ async function stopped(driver: Driver, step: OpenStep, facts: NewFact[], usage: 
   const why: unknown = driver.signal.reason
   if (why === 'halt') throw new Halt('fenced')
   if (why === 'stop') return interruptTurn(driver)
-  return closeTurn(driver, step, { facts: facts.map(asCancelled), usage })
-}
-
-/** TU-8: every call that was open when the cancel came is answered with an error result. */
-function asCancelled(made: NewFact): NewFact {
-  if (made.type !== 'tool/result' || made.data.isError) return made
-  const error: FactErrorOf = { code: 'tool_cancelled', message: 'the turn was cancelled while it ran', retryable: false }
-  return { ...made, data: { ...made.data, isError: true, error } }
+  return closeTurn(driver, step, { facts, usage })
 }
 
 function plan(driver: Driver, step: OpenStep, use: ToolUse): Plan {

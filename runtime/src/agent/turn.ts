@@ -113,8 +113,12 @@ export async function closeTurn(driver: Driver, step: OpenStep, rest: StepRest):
 
 const callsIn = (facts: readonly NewFact[]): string[] => facts.flatMap((made) => (made.type === 'tool/call' ? [made.data.callId] : []))
 
+/** In a closing commit an answer is marked, and a call that was open when the cancel came has an error result. */
 function asInterrupted(made: NewFact): NewFact {
-  return made.type === 'assistant/message' ? { ...made, data: { ...made.data, interrupted: true } } : made
+  if (made.type === 'assistant/message') return { ...made, data: { ...made.data, interrupted: true } }
+  if (made.type !== 'tool/result' || made.data.isError) return made
+  const error = { code: 'tool_cancelled', message: 'the turn was cancelled while it ran', retryable: false } as const
+  return { ...made, data: { ...made.data, isError: true, error } }
 }
 
 function cancelledResult(callId: string, now: number): NewFact {
