@@ -55,7 +55,7 @@ demo: setup ## see an agent work, in both languages, without a network
 	@node conformance/demo/demo.mjs
 
 demo-local-model: setup ## the same with a real model on this machine (slow)
-	@node conformance/demo/local-model.mjs
+	@node conformance/local-model/run.mjs --install
 
 # --- proving it ---------------------------------------------------------------
 
