@@ -65,6 +65,20 @@ def test_decodes_with_the_same_verdict_and_is_written_again_as_it_was(vector: di
     assert same(vector["value"], before)
 
 
+@pytest.mark.parametrize(
+    "vector", [v for v in VECTORS if v["type"] == "Fact"], ids=lambda vector: f"{vector['file']}: {vector['name']}"
+)
+def test_a_fact_is_decoded_by_its_type_as_the_union_decodes_it(vector: dict[str, Any]) -> None:
+    if vector["verdict"] == "invalid":
+        with pytest.raises(MalformedValueError) as raised:
+            models.decode_fact(vector["value"])
+        assert raised.value.path == vector["path"]
+        return
+    event = models.decode_fact(vector["value"])
+    assert event == decode_with(adapter("Fact"), vector["value"])
+    assert same(encode(event), vector["value"])
+
+
 def test_there_are_enough_vectors() -> None:
     assert len(VECTORS) > 80
 

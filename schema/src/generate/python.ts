@@ -116,44 +116,51 @@ function runGenerator(command: string, input: unknown): string {
 }
 
 export function modelsSource(document: ProtocolDocument, command: string): string {
-  const made = runGenerator(command, objectsOnly(document))
-  const start = made.indexOf('\nclass ')
-  if (start < 0) throw new Error('datamodel-codegen made no class')
-  // The base class carries the configuration of all; a type of the wire needs none of its own.
-  const classes = made.slice(start).replace(/ {4}model_config = ConfigDict\(\n(?: {8}.*\n)+ {4}\)\n/g, '')
+  const classes = classSources(runGenerator(command, objectsOnly(document)))
   const ids = Object.keys(document.$defs).sort()
   const aliases = ids.filter((id) => !isObject(document.$defs[id] ?? {})).map((id) => aliasSource(document, id))
+  const facts = openUnionOf(document, 'Fact')
+  if (facts === undefined) throw new Error('the document has no union of facts')
   return `${header}"""Every type on the wire, by its name in the schema."""
 
-from __future__ import annotations
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, cast
 
-from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from pydantic import Discriminator, Field, Tag
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter
+from quiesce._wire import UNKNOWN, UnknownKind, WireModel, by_tag, decode
 
-from quiesce._wire import UNKNOWN, UnknownKind, WireModel, by_tag, decode_with
 
-${classes}
-${orderedAliases(aliases)}
+${ordered([...classes, ...aliases]).join('\n\n')}
 
-@cache
-def _facts() -> TypeAdapter[Fact]:
-    return TypeAdapter(Fact)
+_FACTS: dict[str, type[Any]] = {
+${facts.members.map(([kind, id]) => `    ${quoted(kind)}: ${id},\n`).join('')}}
 
 
 def decode_fact(value: object) -> Fact:
-    """The fact; raises MalformedValueError."""
-    return decode_with(_facts(), value)
+    """The fact; raises MalformedValueError. Builds the model of this kind alone."""
+    return decode(_FACTS.get(_kind_of(value), ${facts.unknownName}), value)
+
+
+def _kind_of(value: object) -> str:
+    kind = cast("dict[object, object]", value).get(${quoted(facts.tag)}) if isinstance(value, dict) else None
+    return kind if isinstance(kind, str) else ""
 `
 }
 
-interface Alias {
+interface Definition {
   id: string
   source: string
 }
 
-function aliasSource(document: ProtocolDocument, id: string): Alias {
+function classSources(made: string): Definition[] {
+  // The base class carries the configuration of all; a type of the wire needs none of its own.
+  const bare = made.replace(/ {4}model_config = ConfigDict\(\n(?: {8}.*\n)+ {4}\)\n/g, '')
+  const blocks = bare.split(/^(?=class )/m).slice(1)
+  if (blocks.length === 0) throw new Error('datamodel-codegen made no class')
+  return blocks.map((block) => ({ id: /^class (\w+)/.exec(block)?.[1] ?? '', source: `${block.trimEnd()}\n` }))
+}
+
+function aliasSource(document: ProtocolDocument, id: string): Definition {
   const node = document.$defs[id] ?? {}
   const union = openUnionOf(document, id)
   const described = node.description === undefined ? '' : `\n${doc(node.description)}`
@@ -183,19 +190,22 @@ function unknownSource(id: string, { tag, shared, unknownName }: OpenUnionShape)
 ${fields.join('')}`
 }
 
-/** An alias is evaluated when the module loads: what it names stands above it. */
-function orderedAliases(aliases: readonly Alias[]): string {
-  const rest = [...aliases]
-  const ordered: string[] = []
-  while (rest.length > 0) {
-    const ready = rest.findIndex(
-      ({ id, source }) => !rest.some((other) => other.id !== id && new RegExp(`\\b${other.id}\\b`).test(source.replace(/"[^"]*"/g, ''))),
-    )
-    if (ready < 0) throw new Error(`the aliases ${rest.map(({ id }) => id).join(', ')} name each other`)
-    ordered.push(...rest.splice(ready, 1).map(({ source }) => source))
+/** Definitions are evaluated when the module loads: what one names stands above it. */
+function ordered(definitions: readonly Definition[]): string[] {
+  const waiting = new Map(definitions.map(({ id, source }) => [id, { source, needs: namesIn(source) }]))
+  const sources: string[] = []
+  while (waiting.size > 0) {
+    const ready = [...waiting].filter(([id, { needs }]) => !needs.some((name) => name !== id && waiting.has(name)))
+    if (ready.length === 0) throw new Error(`these types name each other: ${[...waiting.keys()].join(', ')}`)
+    for (const [id, { source }] of ready) {
+      sources.push(source)
+      waiting.delete(id)
+    }
   }
-  return ordered.join('\n')
+  return sources
 }
+
+const namesIn = (source: string): string[] => source.replace(/"""[\s\S]*?"""|"[^"\n]*"/g, '').match(/\b[A-Z]\w*/g) ?? []
 
 export function methodsSource(document: ProtocolDocument): string {
   const methods = Object.entries(document['x-methods'])
