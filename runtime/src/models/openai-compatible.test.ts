@@ -2,6 +2,7 @@ import type { FactErrorOf } from '@quiesce/schema'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type ChatAnswer, type ChatServer, startChatServer } from '../../../conformance/fixtures/chat-server.mjs'
 import { ManualClock } from '../base/clock.ts'
+import { deferred } from '../base/deferred.ts'
 import { countedIds } from '../base/ids.ts'
 import type { Model, ModelMessage, ModelPart, ModelRequest } from './model.ts'
 import { openAICompatible } from './openai-compatible.ts'
@@ -303,6 +304,64 @@ describe('an abort', () => {
     }
     await server.left(0)
     expect(parts).toEqual([{ type: 'text', text: 'a' }].slice(0, count))
+  })
+})
+
+describe('retries over the wire', () => {
+  const messages = hello
+  class ImpatientClock extends ManualClock {
+    readonly waits: number[] = []
+
+    override after(ms: number, callback: () => void): () => void {
+      if (ms < defaultRetry.betweenBytesMs) {
+        this.waits.push(ms)
+        queueMicrotask(() => this.advance(ms))
+      }
+      return super.after(ms, callback)
+    }
+  }
+  const ask = (model: Model, clock: ManualClock, attempts = defaultRetry.attempts) =>
+    requestAnswer(model, request({ messages }), {
+      clock,
+      retry: { ...defaultRetry, attempts },
+      random: () => 1,
+      newCallId: () => 'call_1',
+      onPart: () => undefined,
+      onRetry: async () => undefined,
+    })
+
+  it('get over a busy server, a dropped stream and an empty answer, with the same bytes each time', async () => {
+    const model = await serve(
+      { status: 429, headers: { 'retry-after': '3' } },
+      { text: 'half', end: 'drop' },
+      { usage: null },
+      { text: 'whole' },
+    )
+    const clock = new ImpatientClock()
+    expect(await ask(model, clock)).toMatchObject({ kind: 'answer', content: [{ type: 'text', text: 'whole' }] })
+    expect(clock.waits).toEqual([3000, 1000, 2000])
+    expect(new Set(server.requests.map(({ body }) => body)).size).toBe(1)
+  })
+
+  it.each([
+    ['before', { silent: true }, defaultRetry.firstByteMs],
+    ['amid', { text: 'half', end: 'stall' }, defaultRetry.betweenBytesMs],
+  ] as [string, ChatAnswer, number][])('leave a server that falls silent %s the answer', async (_, answer, ms) => {
+    const model = await serve(answer)
+    const clock = new ManualClock()
+    const heard = deferred()
+    const outcome = requestAnswer(model, request({ messages }), {
+      clock,
+      retry: { ...defaultRetry, attempts: 1 },
+      random: () => 1,
+      newCallId: () => 'call_1',
+      onPart: () => heard.resolve(),
+      onRetry: async () => undefined,
+    })
+    await (answer.silent === true ? server.arrived(0) : heard.promise)
+    clock.advance(ms)
+    expect(await outcome).toMatchObject({ kind: 'failure', error: { code: 'model_stalled' } })
+    await server.left(0)
   })
 })
 
