@@ -1,0 +1,144 @@
+"""Owns one connection over stdio: a process, the peer that talks to it, the first word and the last.
+
+Knows no session.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from . import _wire
+from ._errors import ConnectionClosedError, ProtocolError, QuiesceError, rpc_error_for
+from ._events import warm_up
+from ._framing import FrameReader, decode
+from ._generated.methods import PROTOCOL_VERSION
+from ._generated.models import InitializeResult
+from ._launch import Launch
+from ._peer import Peer
+from ._process import Grace, Process
+from ._version import __version__
+
+START_LIMIT = 30.0
+"""How long the runtime gets for its first answer, in seconds."""
+
+Result = TypeVar("Result", bound=_wire.WireModel)
+
+
+class Connection:
+    """One runtime, made by `open`; ready once it has answered `initialize`."""
+
+    def __init__(self, request_timeout: float | None, grace: Grace) -> None:
+        self.peer = Peer(self._write)
+        self._request_timeout = request_timeout
+        self._grace = grace
+        self._frames = FrameReader()
+        self._process: Process | None = None
+        self._greeted = False
+
+    @classmethod
+    async def open(
+        cls, launch: Launch, *, request_timeout: float | None, on_stderr: Callable[[str], object] | None, grace: Grace
+    ) -> Connection:
+        """Starts the runtime and greets it (FR-3). Where that fails or is cancelled, no process is left.
+
+        Raises RuntimeNotFoundError, ConnectionClosedError, RequestTimeoutError, ProtocolError or RpcError.
+        """
+        connection = cls(request_timeout, grace)
+        connection._process = await Process.start(
+            launch.command,
+            cwd=launch.cwd,
+            env=launch.env,
+            grace=grace,
+            on_data=connection._received,
+            on_stderr=on_stderr,
+            on_end=connection._ended,
+        )
+        try:
+            await connection._greet()
+        except BaseException:
+            await connection._process.end()
+            raise
+        return connection
+
+    @property
+    def process(self) -> Process:
+        """The runtime's process."""
+        if self._process is None:
+            raise ConnectionClosedError("the runtime was not started")
+        return self._process
+
+    async def request(self, method: str, params: dict[str, Any], result: type[Result]) -> Result:
+        """Makes a request and checks its result; raises what `Peer.request` does."""
+        return checked(method, await self.send(method, params), result)
+
+    def send(self, method: str, params: dict[str, Any]) -> asyncio.Future[Any]:
+        """Makes a request; the future holds its result as it came."""
+        return self.peer.request(method, params, self._request_timeout)
+
+    async def close(self) -> None:
+        """Ends the runtime: `shutdown`, then end of stdin, SIGTERM, SIGKILL, each with its grace.
+
+        Cancelled, it kills at once.
+        """
+        try:
+            await asyncio.wait([self.peer.request("shutdown", {}, self._grace.shutdown)])
+        except asyncio.CancelledError:
+            self.process.kill()
+            raise
+        finally:
+            self.peer.fail(lambda: ConnectionClosedError("close() was called"))
+            await self.process.end()
+
+    async def _greet(self) -> None:
+        protocol = {"min": PROTOCOL_VERSION, "max": PROTOCOL_VERSION}
+        client = {"name": "quiesce-python", "version": __version__}
+        answer = self.peer.request("initialize", {"protocol": protocol, "client": client}, START_LIMIT)
+        warm_up()  # while the runtime starts
+        greeting = checked("initialize", await answer, InitializeResult)
+        if greeting.protocol != PROTOCOL_VERSION:
+            message = (
+                f"the runtime chose version {greeting.protocol} of the protocol; this package speaks {PROTOCOL_VERSION}"
+            )
+            raise rpc_error_for("unsupported_protocol", message)
+        self._greeted = True
+        self.peer.max_frame_bytes = greeting.limits.max_frame_bytes
+
+    def _write(self, data: bytes) -> None:
+        self.process.write(data)
+
+    def _received(self, data: bytes) -> None:
+        if self.peer.failed:
+            return
+        try:
+            for frame in self._frames.feed(data):
+                self.peer.receive(decode(frame))
+        except ProtocolError as error:
+            message = str(error)
+            self.peer.fail(lambda: ProtocolError(message))
+            self.process.abandon()
+
+    def _ended(self) -> None:
+        self.peer.fail(self._closed_error)
+
+    def _closed_error(self) -> QuiesceError:
+        code, tail = self.process.exit_code, self.process.stderr_tail
+        if code is None:
+            how = "the runtime closed its stdout and had to be killed"
+        elif code < 0:
+            how = f"the runtime was ended by signal {-code}"
+        else:
+            how = f"the runtime exited with code {code}"
+        if not self._greeted:
+            how += f" before it had answered ({self.process.command})"
+        said = f"the end of its stderr:\n{tail}" if tail else "it wrote nothing to stderr"
+        return ConnectionClosedError(f"{how}; {said}", exit_code=code, stderr=tail)
+
+
+def checked(method: str, raw: object, result: type[Result]) -> Result:
+    """The result of a request as its type; raises ProtocolError."""
+    try:
+        return _wire.decode(result, raw)
+    except _wire.MalformedValueError as error:
+        raise ProtocolError(f"the result of {method} is malformed: {error}") from None

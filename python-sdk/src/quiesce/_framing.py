@@ -1,0 +1,85 @@
+"""Owns the form of frames: one JSON object per line, split at LF alone (FR-1). Knows nothing of what they say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NoReturn, cast
+
+from ._errors import ProtocolError
+
+MAX_FRAME_BYTES = 32 * 1024 * 1024
+"""Longest frame that is read or, until the runtime names its own limit, sent; in bytes (FR-2)."""
+
+_SHOWN = 200
+
+
+class FrameReader:
+    """Cuts bytes into frames, in time linear in their number however they are chunked."""
+
+    def __init__(self, limit: int = MAX_FRAME_BYTES) -> None:
+        self._limit = limit
+        self._rest = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Takes the next bytes and returns the frames that they complete, without their LF; empty lines are left out.
+
+        Raises ProtocolError once a frame exceeds the limit, complete or not.
+        """
+        lines = data.split(b"\n")
+        if len(lines) == 1:
+            self._rest += data
+            self._check(len(self._rest))
+            return []
+        if self._rest:
+            self._rest += lines[0]
+            lines[0] = bytes(self._rest)
+        self._rest = bytearray(lines.pop())
+        self._check(max(len(self._rest), *map(len, lines)))
+        return [line for line in lines if line]
+
+    def _check(self, length: int) -> None:
+        if length > self._limit:
+            raise ProtocolError(f"the runtime sent a frame of more than {self._limit} bytes")
+
+
+def encode(message: dict[str, Any]) -> bytes:
+    """One frame, LF included. Raises TypeError or ValueError where the message isn't JSON (NaN isn't)."""
+    try:
+        return _plain.encode(message).encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair, which only an escape can carry
+        return _escaping.encode(message).encode() + b"\n"
+
+
+def decode(frame: bytes) -> dict[str, Any]:
+    """The object in a frame. Raises ProtocolError, which shows how the frame begins.
+
+    Half of a surrogate pair, which a Python string can hold but neither print nor validate, becomes U+FFFD.
+    """
+    try:
+        message: object = _decoder.decode(frame.decode())
+        if b"\\ud" in frame or b"\\uD" in frame:
+            message = _without_lone_surrogates(message)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"the runtime sent a line that is not JSON: {_shown(frame)} ({error})") from None
+    if not isinstance(message, dict):
+        raise ProtocolError(f"the runtime sent a line that is not a JSON object: {_shown(frame)}")
+    return cast("dict[str, Any]", message)
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+_decoder = json.JSONDecoder(parse_constant=_refuse)
+_plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_escaping = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def _without_lone_surrogates(value: object) -> object:
+    text = _plain.encode(value)
+    return _decoder.decode(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+
+
+def _shown(frame: bytes) -> str:
+    start = frame[:_SHOWN].decode(errors="replace")
+    return repr(start) + ("…" if len(frame) > _SHOWN else "")
