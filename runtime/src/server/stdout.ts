@@ -1,15 +1,13 @@
 // Owns stdout where it carries frames: whatever else is printed there, by whatever way Node has, goes to stderr (FR-5).
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
+import type { Writable } from 'node:stream'
 import type { Write } from './output.ts'
 
 const STDOUT = 1
 const STDERR = 2
 
-interface Stream {
-  write: typeof process.stdout.write
-  on(event: 'error', listener: (error: Error) => void): unknown
-}
+type Stream = Pick<Writable, 'write' | 'on'>
 
 export interface TakenStdout {
   write: Write
