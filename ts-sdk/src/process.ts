@@ -105,7 +105,7 @@ export class RuntimeProcess implements Transport {
     child.stderr.on('data', (chunk: Buffer) => this.#stderr.push(chunk))
     child.stdin.on('error', () => {}) // the process no longer reads: its end says so
     child.on('error', () => {}) // where it could not be started, spawn() says so
-    child.stdout.once('end', () => void this.stop()) // no answer can come any more
+    child.stdout.once('end', () => void this.#stopAnswering())
     child.once('exit', () => {
       this.#signal('SIGKILL') // whatever it left in its group
       this.#exited.resolve()
@@ -114,11 +114,22 @@ export class RuntimeProcess implements Transport {
     child.once('close', () => this.#end())
   }
 
+  /** The end of stdout: no answer can come any more. Mostly the process has just ended, and can say how. */
+  async #stopAnswering(): Promise<void> {
+    void this.stop()
+    await within(this.#grace.pipes, this.#ended.promise)
+    this.#tellEnd()
+  }
+
   #end(): void {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) return
-    this.#ended.resolve()
+    if (this.#child.exitCode === null && this.#child.signalCode === null) return // it could not be started
     this.#stderr.end()
     for (const pipe of this.#pipes()) pipe.destroy()
+    this.#ended.resolve()
+    this.#tellEnd()
+  }
+
+  #tellEnd(): void {
     const receiver = this.#receiver
     this.#receiver = undefined
     receiver?.ended(this.#closedError())
@@ -126,7 +137,8 @@ export class RuntimeProcess implements Transport {
 
   #closedError(): QuiesceError {
     const end: ProcessEnd = { exitCode: this.#child.exitCode, signal: this.#child.signalCode, stderr: this.#stderr.tail }
-    const how = end.signal === null ? `exited with code ${end.exitCode}` : `was ended by ${end.signal}`
+    const { exitCode, signal } = end
+    const how = signal !== null ? `was ended by ${signal}` : exitCode === null ? 'closed its stdout' : `exited with code ${exitCode}`
     const said = end.stderr === '' ? 'it wrote nothing to stderr' : `the end of its stderr:\n${end.stderr}`
     return new ConnectionClosedError(`the runtime ${how}; ${said}`, end)
   }

@@ -1,0 +1,191 @@
+// The SDK against a process: what it does when a runtime is well, when it isn't, and that it leaves none behind.
+import { existsSync, readFileSync } from 'node:fs'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ConnectionClosedError, type LaunchOptions, ProtocolError, Quiesce } from '../src/index.ts'
+import { type Grace, RuntimeProcess } from '../src/process.ts'
+import { fixture, RuntimeWatch } from './watch.ts'
+
+let watch: RuntimeWatch
+beforeEach(async () => {
+  watch = await RuntimeWatch.listen()
+})
+afterEach(() => watch.close())
+
+const options = (mode: string, more: LaunchOptions = {}): LaunchOptions => ({
+  runtime: fixture,
+  ...more,
+  env: { ...watch.env(mode), ...more.env },
+})
+const launch = (mode: string, more?: LaunchOptions) => Quiesce.launch(options(mode, more))
+
+/** Whether the process is there and not merely waiting to be reaped. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return !existsSync('/proc/self/stat') || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+describe('a runtime that is well', () => {
+  it.each(['good', 'split', 'facts-first'])('runs and is closed: %s', async (mode) => {
+    const quiesce = await launch(mode)
+    const session = await quiesce.sessions.create()
+    const result = await session.run('hello')
+    expect(result.finalResponse).toBe('Grüße, 🧭\u2028!')
+    expect(result.events.map(({ type }) => type)).toContain('unknown')
+    await quiesce.close()
+    await watch.allGone()
+  })
+
+  it('may send a frame of megabytes', async () => {
+    await using quiesce = await launch('huge')
+    const session = await quiesce.sessions.create()
+    expect((await session.run('hello')).finalResponse).toBe('ü'.repeat(4_000_000))
+  })
+
+  it('gets its directory and environment, and a variable that is undefined is left out', async () => {
+    process.env.FIXTURE_MODEL = 'from/outside'
+    try {
+      await using quiesce = await launch('good', { cwd: '/' })
+      expect(await quiesce.models()).toEqual([{ model: 'from/outside', provider: '/', available: true }])
+      await using other = await launch('good', { env: { FIXTURE_MODEL: undefined } })
+      expect((await other.models())[0]?.model).toBe('none')
+    } finally {
+      delete process.env.FIXTURE_MODEL
+    }
+  })
+
+  it('is started once by a hundred first calls, and not before the first', async () => {
+    await using quiesce = new Quiesce(options('good'))
+    const { sessions } = quiesce
+    expect(watch.launched).toBe(0)
+    await Promise.all(Array.from({ length: 50 }, () => [quiesce.ping(), sessions.create()]).flat())
+    expect(watch.launched).toBe(1)
+  })
+
+  it('leaves nothing after fifty launches', async () => {
+    for (let round = 0; round < 10; round++) {
+      await Promise.all(
+        Array.from({ length: 5 }, async () => {
+          await using quiesce = await launch('good')
+          await (await quiesce.sessions.create()).run('hello')
+        }),
+      )
+    }
+    expect(watch.launched).toBe(50)
+    await watch.allGone()
+  }, 60_000)
+})
+
+describe('a runtime that is not', () => {
+  it('rejects the launch with its exit code and the end of its stderr', async () => {
+    const lines: string[] = []
+    await expect(launch('dies-at-once', { onStderr: (line) => lines.push(line) })).rejects.toMatchObject({
+      name: 'ConnectionClosedError',
+      exitCode: 3,
+      signal: null,
+      stderr: 'the store is on fire',
+      message: 'the runtime exited with code 3; the end of its stderr:\nthe store is on fire (while initialize was waiting for its answer)',
+    })
+    expect(lines).toEqual(['the store is on fire'])
+  })
+
+  it('rejects a run, and everything later, when it dies in the middle (RUN-10)', async () => {
+    const quiesce = await launch('dies-mid-run')
+    const session = await quiesce.sessions.create()
+    await expect(session.run('hello')).rejects.toMatchObject({ name: 'ConnectionClosedError', exitCode: 7, stderr: 'panic: out of cheese' })
+    await expect(quiesce.ping()).rejects.toMatchObject({ exitCode: 7 })
+    await quiesce.close()
+    await using again = await launch('good')
+    expect(await again.ping()).toBeUndefined()
+  })
+
+  it('is ended where it writes to stdout what is no frame', async () => {
+    await expect(launch('banner')).rejects.toThrow(ProtocolError)
+    await expect(launch('banner')).rejects.toThrow('"Welcome to the runtime!"')
+    await watch.allGone()
+  })
+
+  it('is ended where it closes its stdout, so that nobody waits for an answer', async () => {
+    const quiesce = await launch('closes-stdout')
+    await expect(quiesce.ping()).rejects.toMatchObject({ exitCode: null, message: expect.stringContaining('closed its stdout') })
+    await watch.allGone()
+  })
+
+  it('is not waited for longer than the limit, and not left', async () => {
+    await expect(launch('silent', { requestTimeoutMs: 50 })).rejects.toMatchObject({ name: 'RequestTimeoutError', method: 'initialize' })
+    await watch.allGone()
+  })
+
+  it('is ended by close() also before it has greeted; the next call says why', async () => {
+    const quiesce = new Quiesce(options('silent'))
+    const ping = quiesce.ping()
+    ping.catch(() => {})
+    await watch.said(/^pid/)
+    await quiesce.close()
+    await expect(ping).rejects.toThrow(ConnectionClosedError)
+    await expect(quiesce.ping()).rejects.toThrow('close() was called')
+    await watch.allGone()
+  })
+
+  it('may be tried again where it could not be started', async () => {
+    const env = watch.env('good')
+    const quiesce = new Quiesce({ runtime: fixture, env })
+    const { FIXTURE } = env
+    env.FIXTURE = 'dies-at-once'
+    await expect(quiesce.ping()).rejects.toMatchObject({ exitCode: 3 })
+    env.FIXTURE = FIXTURE ?? 'good'
+    expect(await quiesce.ping()).toBeUndefined()
+    await quiesce.close()
+  })
+})
+
+describe('closing', () => {
+  const grace: Grace = { stdin: 20, term: 20, kill: 5000, pipes: 5000 }
+
+  async function spawned(mode: string) {
+    const plan = { command: process.execPath, args: [fixture], cwd: '/', env: { ...process.env, ...watch.env(mode) } }
+    const runtime = await RuntimeProcess.spawn(plan, undefined, grace)
+    const ended = new Promise<Error>((resolve) => runtime.start({ frame: () => {}, ended: resolve }))
+    await watch.said(/^pid/)
+    return { runtime, ended }
+  }
+
+  it('goes from the end of stdin to SIGTERM to SIGKILL, and says what ended it', async () => {
+    const { runtime, ended } = await spawned('deaf')
+    await runtime.stop()
+    expect(await ended).toMatchObject({ exitCode: null, signal: 'SIGKILL', message: expect.stringContaining('was ended by SIGKILL') })
+    await watch.allGone()
+    expect(watch.lines.slice(1)).toEqual(['end of stdin', 'SIGTERM'])
+  })
+
+  it('takes along what the runtime left in its process group', async () => {
+    const { runtime } = await spawned('leaves-a-child')
+    const pid = Number((await watch.said(/^child/)).split(' ')[1])
+    expect(isRunning(pid)).toBe(true)
+    await runtime.stop()
+    // The child had its stdout too, and stop() waits for the end of that: so both are gone now.
+    expect([isRunning(runtime.pid ?? 0), isRunning(pid)]).toEqual([false, false])
+    await watch.allGone()
+  })
+
+  it('rejects the runs under way at once', async () => {
+    const quiesce = await launch('waits')
+    const run = (await quiesce.sessions.create()).run('hello')
+    run.catch(() => {})
+    await watch.said('prompted')
+    await quiesce.close()
+    await expect(run).rejects.toMatchObject({ name: 'ConnectionClosedError', message: 'close() was called' })
+    await quiesce.close()
+    await watch.allGone()
+  })
+
+  it('needs no start', async () => {
+    const quiesce = new Quiesce(options('good'))
+    await quiesce.close()
+    await expect(quiesce.sessions.create()).rejects.toThrow('close() was called')
+    expect(watch.launched).toBe(0)
+  })
+})
