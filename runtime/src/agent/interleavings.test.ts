@@ -1,8 +1,10 @@
 // Random interleavings of prompt, steer, inject, withdraw, cancel, answers, crash and restart against the real driver, inbox and store.
+import type { AnyFact } from '@quiesce/schema'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { brokenRules } from '../log/log-rules.fixture.ts'
-import { isDue } from '../log/session-state.ts'
+import { applyFact, emptyState, isDue } from '../log/session-state.ts'
+import { Transcript } from '../log/transcript.ts'
 import { calls, done, fails, quiet, Rig, says } from './agent-rig.fixture.ts'
 
 type Action =
@@ -103,6 +105,20 @@ async function rest(rig: Rig): Promise<void> {
   }
 }
 
+/** The history that a model would see is valid: every call is answered, in call order, right behind its message. */
+function brokenHistory(facts: readonly AnyFact[]): string[] {
+  const transcript = new Transcript()
+  for (const fact of facts) transcript.apply(fact)
+  return transcript.messages.flatMap(({ role, content }, i) => {
+    const next = transcript.messages[i + 1]
+    const asked = content.flatMap((block) => (block.type === 'tool_use' ? [block.callId] : []))
+    const answered = next?.content.flatMap((block) => (block.type === 'tool_result' ? [block.callId] : [])) ?? []
+    if (role === 'assistant' && asked.length > 0 && asked.join() !== answered.join()) return [`${asked} is answered by ${answered}`]
+    if (role === 'tool' && transcript.messages[i - 1]?.role !== 'assistant') return ['results without their message']
+    return []
+  })
+}
+
 const refusable = new Set(['session_busy', 'message_conflict', 'message_not_found', 'shutting_down'])
 
 test('random interleavings keep every rule of the log, and what was answered is in it', async () => {
@@ -123,6 +139,8 @@ test('random interleavings keep every rule of the log, and what was answered is 
       expect(rig.runtime.reports).toEqual([])
       const facts = await rig.facts()
       expect(brokenRules(facts, true)).toEqual([])
+      expect(brokenHistory(facts)).toEqual([])
+      expect((await rig.store.load('s'))?.state).toEqual(facts.reduce(applyFact, emptyState))
       const receipts = facts.flatMap((fact) => (fact.type === 'inbox/receipt' ? [fact.data.message.id] : []))
       const withdrawn = facts.flatMap((fact) => (fact.type === 'inbox/cancelled' ? [fact.data.messageId] : []))
       for (const id of told.received) expect(receipts).toContain(id)
@@ -130,6 +148,6 @@ test('random interleavings keep every rule of the log, and what was answered is 
       expect(facts.filter((fact) => fact.type === 'agent/cancel').length).toBeGreaterThanOrEqual(told.cancels)
     }),
     // The time limit is a watchdog: a run that hangs is shown with its steps.
-    { numRuns: Number(process.env['QUIESCE_RUNS'] ?? 150), timeout: 10_000 },
+    { numRuns: Number(process.env.QUIESCE_RUNS ?? 150), timeout: 10_000 },
   )
 }, 600_000)

@@ -118,8 +118,16 @@ function deniedAtOnce(driver: Driver, use: ToolUse, summary: string, feedback: s
   ]
 }
 
+/** The turn was stopped between `tool/start` and the start itself. */
+const notRun: ToolOutcome = {
+  content: 'Not run: the turn was stopped first.',
+  isError: true,
+  error: { code: 'tool_cancelled', message: 'the turn was stopped before the tool ran', retryable: false },
+}
+
 async function execute(driver: Driver, call: Call): Promise<Result> {
   const { config, ports, signal } = driver
+  if (signal.aborted) return { callId: call.callId, outcome: notRun, durationMs: 0 }
   const started = ports.clock.monotonic()
   const roots = [config.cwd, ...config.roots]
   const context = { cwd: config.cwd, roots, env: ports.tools.environment(config.env), signal }
