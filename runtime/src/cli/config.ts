@@ -63,7 +63,7 @@ export async function loadConfig(options: ConfigOptions, { cwd, env }: ConfigPla
 
   return {
     store: storeOf(first('store', '--store', 'QUIESCE_STORE'), env),
-    model: first('model', '--model', 'QUIESCE_MODEL') ?? { value: null, source: 'default' },
+    model: modelOf(first('model', '--model', 'QUIESCE_MODEL')),
     logLevel: levelOf(first('logLevel', '--log-level', 'QUIESCE_LOG')),
     models,
     files: files.map(({ path, content }) => ({ path, found: content !== null })),
@@ -81,6 +81,10 @@ function storeOf(given: (Sourced<string> & { folder: string }) | null, env: Conf
     if (error instanceof InvalidParams) throw new ConfigError(`${source}: ${error.message}`)
     throw error
   }
+}
+
+function modelOf(given: Sourced<string> | null): Sourced<string | null> {
+  return given === null ? { value: null, source: 'default' } : { value: given.value, source: given.source }
 }
 
 function levelOf(given: Sourced<string> | null): Sourced<LogLevel> {

@@ -63,6 +63,7 @@ export class Interval {
     const { start } = await this.#subscriptions.subscribe({ sessionId, activate: true, deltas: this.#parts.deltas })
     start()
     this.#accepting = this.#prompt(content, wait)
+    this.#accepting.catch(() => undefined)
     await Promise.race([this.#accepting, this.#ended.promise])
     if (this.#stage === 'accepted') await this.#ended.promise
   }

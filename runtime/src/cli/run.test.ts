@@ -1,0 +1,363 @@
+import type { AnyFact } from '@quiesce/schema'
+import { describe, expect, it } from 'vitest'
+import { type Asked, calls, fails, quiet, Rig, says } from '../agent/agent-rig.fixture.ts'
+import { deferred } from '../base/deferred.ts'
+import { systemIds } from '../base/ids.ts'
+import { Subscriptions } from '../subscriptions/subscriptions.ts'
+import type { RunOptions } from './program.ts'
+import { runCommand } from './run.ts'
+import type { Terminal } from './terminal.ts'
+
+const defaults: RunOptions = {
+  words: ['hello'],
+  cwd: process.cwd(),
+  permissions: 'allow-all',
+  until: 'quiescent',
+  wait: true,
+  output: 'text',
+  quiet: false,
+  config: {},
+}
+
+/** The command over a whole runtime in memory; the model answers when the test says so. */
+class Command {
+  readonly rig = new Rig()
+  printed = ''
+  said: string[] = []
+  flushed = 0
+  closed = 0
+  /** Signals are heard from now on. */
+  readonly listening = deferred()
+  #signal: () => void = () => undefined
+  #broken: () => void = () => undefined
+
+  start(options: Partial<RunOptions> = {}, extra: { tty?: boolean; stdin?: AsyncIterable<string> } = {}): Promise<number> {
+    const { rig } = this
+    const { sessions, log } = rig.runtime
+    const tty = extra.tty ?? false
+    const terminal: Terminal = {
+      print: (text) => {
+        this.printed += text
+      },
+      say: (line) => this.said.push(line),
+      stdoutIsTty: tty,
+      stderrIsTty: tty,
+      onBroken: (listener) => {
+        this.#broken = listener
+      },
+      flush: async () => {
+        this.flushed += 1
+      },
+    }
+    return runCommand(
+      { ...defaults, ...options },
+      {
+        open: async () => ({
+          sessions,
+          subscriptions: (sink) => new Subscriptions({ log, store: rig.store, sessions, newId: () => 'sub' }, sink),
+          models: () => [],
+          tools: async () => [],
+          close: async () => {
+            this.closed += 1
+            await sessions.shutdown()
+          },
+        }),
+        clock: rig.clock,
+        newId: systemIds,
+        terminal,
+        onSignal: (listener) => {
+          this.#signal = listener
+          this.listening.resolve()
+          return () => {
+            this.#signal = () => undefined
+          }
+        },
+        ...(extra.stdin !== undefined && { stdin: extra.stdin }),
+      },
+    )
+  }
+
+  /** The next model request, however long the command takes to come to it. */
+  async asked(): Promise<Asked> {
+    while (this.rig.runtime.asked.length === 0) await quiet(() => this.rig.runtime.asked.length > 0)
+    return this.rig.nextAsk()
+  }
+
+  signal(): void {
+    this.#signal()
+  }
+
+  loseReader(): void {
+    this.#broken()
+  }
+
+  /** The session that the command created. */
+  async session(): Promise<string> {
+    const { sessions } = await this.rig.store.list({ limit: 10 })
+    const [first] = sessions
+    if (first === undefined) throw new Error('no session was created')
+    return first.sessionId
+  }
+
+  async facts(): Promise<AnyFact[]> {
+    return this.rig.facts(await this.session())
+  }
+}
+
+describe('quiesce run', () => {
+  it('CLI-2, CLI-4: prints the answer on stdout and nothing else, flushes, closes, exits 0', async () => {
+    const command = new Command()
+    const running = command.start({ words: ['what', 'is', 'this?'] })
+    const asked = await command.asked()
+    expect(asked.request.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'what is this?' }] }])
+    asked.answer(says('an answer'))
+    expect(await running).toBe(0)
+    expect(command.printed).toBe('an answer\n')
+    expect(command.said).toEqual([])
+    expect(command.flushed).toBe(1)
+    expect(command.closed).toBe(1)
+  })
+
+  it('CLI-2: prints the whole result as JSON', async () => {
+    const command = new Command()
+    const running = command.start({ output: 'json' })
+    ;(await command.asked()).answer(says('an answer'))
+    expect(await running).toBe(0)
+    const result = JSON.parse(command.printed)
+    expect(Object.keys(result).sort()).toEqual(['events', 'finalMessage', 'finalResponse', 'messageId', 'sessionId', 'usage', 'waitingOn'])
+    expect(result).toMatchObject({ sessionId: await command.session(), finalResponse: 'an answer', usage: { inputTokens: 10 } })
+    expect(result.events[0]).toMatchObject({ type: 'inbox/receipt', data: { message: { id: result.messageId } } })
+    expect(result.events.at(-1)).toMatchObject({ type: 'agent/status', data: { status: 'idle' } })
+  })
+
+  it('CLI-2: prints the facts of the interval as they come', async () => {
+    const command = new Command()
+    const running = command.start({ output: 'jsonl' })
+    const asked = await command.asked()
+    await quiet()
+    const types = () =>
+      command.printed
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).type)
+    expect(types()).toEqual(['inbox/receipt', 'agent/status', 'turn/start', 'inbox/admitted', 'step/start'])
+    asked.answer(says('an answer'))
+    expect(await running).toBe(0)
+    expect(types().at(-1)).toBe('agent/status')
+    expect(types()).toContain('assistant/message')
+  })
+
+  it('CLI-2: on a terminal shows text as it comes, each message once, and one line per tool call', async () => {
+    const command = new Command()
+    const running = command.start({}, { tty: true })
+    const first = await command.asked()
+    first.answer(calls(first, 'work'))
+    ;(await command.rig.nextCall()).finish({ content: 'it broke\n\u001b[31mred', isError: true })
+    const second = await command.asked()
+    second.hooks.onPart({ type: 'text', text: 'an ' })
+    expect(command.printed).toBe('an ')
+    second.answer(says('an answer'))
+    expect(await running).toBe(0)
+    expect(command.printed).toBe('an answer\n')
+    expect(command.said).toEqual(['• work ', '  work: it broke [31mred'])
+  })
+
+  it('is quiet where that was asked', async () => {
+    const command = new Command()
+    const running = command.start({ quiet: true }, { tty: true })
+    const first = await command.asked()
+    first.answer(calls(first, 'work'))
+    ;(await command.rig.nextCall()).finish({ content: 'x', isError: false })
+    ;(await command.asked()).answer(says('done'))
+    expect(await running).toBe(0)
+    expect(command.said).toEqual([])
+  })
+})
+
+describe('CLI-3: stdin', () => {
+  const untouched: AsyncIterable<string> = {
+    [Symbol.asyncIterator]: () => {
+      throw new Error('stdin was read')
+    },
+  }
+  async function* said(...chunks: string[]) {
+    yield* chunks
+  }
+
+  it('is not touched where a prompt was given', async () => {
+    const command = new Command()
+    const running = command.start({}, { stdin: untouched })
+    ;(await command.asked()).answer(says('x'))
+    expect(await running).toBe(0)
+  })
+
+  it('is read for "-", and joined to the words around it', async () => {
+    for (const [words, prompt] of [
+      [['-'], 'line one\nline two'],
+      [['Review', 'this:', '-'], 'Review this:\n\nline one\nline two'],
+    ] as const) {
+      const command = new Command()
+      const running = command.start({ words }, { stdin: said('line one\n', 'line two\n') })
+      const asked = await command.asked()
+      expect(asked.request.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: prompt }] }])
+      asked.answer(says('x'))
+      expect(await running).toBe(0)
+    }
+  })
+})
+
+describe('CLI-4: the exit status comes from the facts', () => {
+  it('is 1 where the turn failed, and says why; what there is, is still printed', async () => {
+    const command = new Command()
+    const running = command.start({ output: 'json' })
+    ;(await command.asked()).answer(fails('model_overloaded'))
+    expect(await running).toBe(1)
+    expect(JSON.parse(command.printed)).toMatchObject({ finalResponse: '' })
+    expect(command.said).toEqual([`quiesce: the turn ended with error (model_overloaded): it failed (session ${await command.session()})`])
+  })
+
+  it('is 1 where the agent ended without text', async () => {
+    const command = new Command()
+    const running = command.start()
+    const usage = { inputTokens: 1, outputTokens: 1 }
+    ;(await command.asked()).answer({ kind: 'answer', content: [{ type: 'reasoning', text: 'hm' }], finish: 'stop', usage })
+    expect(await running).toBe(1)
+    expect(command.printed).toBe('')
+    expect(command.said[0]).toMatch(/ended without text/)
+  })
+
+  it('is 4 where a permission was denied and there is no answer; the tool is named', async () => {
+    const command = new Command()
+    const running = command.start({ permissions: 'read-only', maxSteps: 1 })
+    const asked = await command.asked()
+    asked.answer(calls(asked, 'work', 'solo', 'work'))
+    expect(await running).toBe(4)
+    expect(command.said[0]).toMatch(/no answer; denied: work, solo \(--permissions/)
+  })
+
+  it('is 0 where a permission was denied, but the agent answered', async () => {
+    const command = new Command()
+    const running = command.start({ permissions: 'read-only' })
+    const asked = await command.asked()
+    asked.answer(calls(asked, 'work'))
+    ;(await command.asked()).answer(says('I may not'))
+    expect(await running).toBe(0)
+  })
+
+  it('is 3 where another client cancelled', async () => {
+    const command = new Command()
+    const running = command.start()
+    await command.asked()
+    await command.rig.runtime.sessions.cancel({ sessionId: await command.session() }, 'somebody')
+    expect(await running).toBe(3)
+    expect(command.said[0]).toMatch(/cancelled by somebody/)
+    expect(command.printed).toBe('half\n')
+  })
+
+  it('is 3 at the time limit', async () => {
+    const command = new Command()
+    const running = command.start({ timeoutMs: 5000 })
+    await command.asked()
+    command.rig.clock.advance(5000)
+    expect(await running).toBe(3)
+    expect(command.said[0]).toMatch(/timed out after 5000 ms/)
+  })
+
+  it('fails with what refused the run, and closes the runtime then, too', async () => {
+    const command = new Command()
+    await expect(command.start({ session: 'nobody' })).rejects.toMatchObject({ code: 'session_not_found' })
+    expect(command.closed).toBe(1)
+    await expect(command.start({ cwd: '/does/not/exist' })).rejects.toThrow()
+  })
+
+  it('fails where the session goes away under it', async () => {
+    const command = new Command()
+    const running = command.start()
+    await command.asked()
+    await command.rig.runtime.sessions.delete(await command.session())
+    await expect(running).rejects.toThrow(/the session was deleted/)
+  })
+})
+
+describe('CLI-1: a busy session', () => {
+  async function busy() {
+    const command = new Command()
+    await command.rig.create('s')
+    await command.rig.runtime.sessions.prompt({ sessionId: 's', content: 'theirs' })
+    const theirs = await command.asked()
+    return { command, theirs }
+  }
+
+  it('is waited for: the run begins at its idle, and holds its own facts alone', async () => {
+    const { command, theirs } = await busy()
+    const running = command.start({ session: 's', output: 'json' })
+    await quiet()
+    theirs.answer(says('for them'))
+    const mine = await command.asked()
+    mine.answer(says('for me'))
+    expect(await running).toBe(0)
+    const { finalResponse, events } = JSON.parse(command.printed)
+    expect(finalResponse).toBe('for me')
+    expect(events.filter((event: AnyFact) => event.type === 'inbox/receipt')).toHaveLength(1)
+  })
+
+  it('is refused with --no-wait, and nothing is enqueued', async () => {
+    const { command } = await busy()
+    await expect(command.start({ session: 's', wait: false })).rejects.toMatchObject({ code: 'session_busy' })
+    expect((await command.rig.facts()).filter((fact) => fact.type === 'inbox/receipt')).toHaveLength(1)
+  })
+
+  it('is left alone where the run gives up while it waits', async () => {
+    const { command } = await busy()
+    const running = command.start({ session: 's' })
+    await quiet()
+    command.signal()
+    expect(await running).toBe(3)
+    const facts = await command.rig.facts()
+    expect(facts.some((fact) => fact.type === 'agent/cancel')).toBe(false)
+  })
+})
+
+describe('CLI-5: signals', () => {
+  it('the first cancels the tree and waits for the idle', async () => {
+    const command = new Command()
+    const running = command.start()
+    await command.asked()
+    command.signal()
+    expect(await running).toBe(3)
+    const facts = await command.facts()
+    expect(facts.find((fact) => fact.type === 'agent/cancel')).toMatchObject({ data: { scope: 'tree', by: 'run' } })
+    expect(facts.at(-1)).toMatchObject({ type: 'agent/status', data: { status: 'idle' } })
+    expect(command.said[0]).toMatch(/cancelled by a signal/)
+    expect(command.closed).toBe(1)
+  })
+
+  it('the second stops at once, whatever goes on', async () => {
+    const command = new Command()
+    const running = command.start()
+    await command.asked()
+    // A model that doesn't hear the cancel.
+    command.rig.runtime.asked.splice(0)
+    command.signal()
+    await quiet()
+    command.signal()
+    expect(await running).toBe(3)
+  })
+
+  it('one that comes before the session is there is heard', async () => {
+    const command = new Command()
+    const running = command.start()
+    await command.listening.promise
+    command.signal()
+    expect(await running).toBe(3)
+    expect(await command.facts()).toHaveLength(1)
+  })
+
+  it('so is the loss of the reader', async () => {
+    const command = new Command()
+    const running = command.start({ output: 'jsonl' })
+    await command.asked()
+    command.loseReader()
+    expect(await running).toBe(3)
+  })
+})
