@@ -109,6 +109,13 @@ describe('the demo', () => {
     expect((await play(workspace, [user('Fix the failing test')])).answer).toMatch(/^I see no wrong operator in add\./)
   })
 
+  it('runs a command, and tells how it ended', async () => {
+    await using workspace = await temporaryWorkspace()
+    const { calls, answer } = await play(workspace, [user('Run `echo one; exit 3` in the shell.')], () => 'Thank you')
+    expect(calls).toEqual(['shell'])
+    expect(answer).toBe('The shell says: "[exit status 3]". You also said: "Thank you", and I take that into account.')
+  })
+
   it('waits for a file, and takes up what was said meanwhile', async () => {
     await using workspace = await temporaryWorkspace()
     const go = join(workspace.root, 'go')

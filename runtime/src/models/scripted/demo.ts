@@ -5,6 +5,8 @@
 //   "Fix the failing test"                          a list, shell (the tests), read_file, edit_file, shell again, an answer
 //                                                   from the result. For a directory with add.mjs and add.test.mjs (node --test), or
 //                                                   add.py and test_add.py (unittest), where add's operator is wrong.
+//   "Run `COMMAND` ..."                             shell (that command), then an answer that tells how it ended and takes up
+//                                                   what was said meanwhile.
 //   "Wait for the file FILE"                        a shell command that ends once FILE exists; then an answer that takes up
 //                                                   what was said meanwhile. For steering and cancelling.
 //   anything else                                   a short answer that repeats what was asked.
@@ -30,6 +32,7 @@ const cases: readonly Case[] = [
   { place: 'files', opens: /which files are here/i, entry: files },
   { place: 'haiku', opens: /\bhaiku\b.*?\b(?:to|into|in)\s+["'`]?([\w./-]*\w)/is, entry: haiku },
   { place: 'fix', opens: /fix the failing test/i, entry: fix },
+  { place: 'run', opens: /\brun `([^`]+)`/i, entry: run },
   { place: 'wait', opens: /wait (?:for|until) the file ["'`]?([\w.-]*\w)/i, entry: wait },
 ]
 
@@ -68,7 +71,7 @@ function haiku({ step, results, name: path = 'haiku.txt' }: Asked): Entry {
 
 const projects = [
   { source: 'add.mjs', command: 'node --test' },
-  { source: 'add.py', command: 'python3 -m unittest' },
+  { source: 'add.py', command: 'python3 -B -m unittest' }, // -B: a bytecode file of the same second and size would hide the edit
 ] as const
 
 function fix({ step, results, tools }: Asked): Entry {
@@ -88,6 +91,11 @@ function fix({ step, results, tools }: Asked): Entry {
   if (step === 4) return run
   const verdict = /\bexit status 0\b/.test(tested?.text ?? '') ? 'the test passes now' : `the test run says: "${firstLine(tested)}"`
   return said(`I changed "${wrong}" to "return a + b" in ${source}, and ${verdict}.`)
+}
+
+function run({ step, results, steering, name: command = 'true' }: Asked): Entry {
+  if (step === 0) return { text: 'I will run that.', tool: { name: 'shell', input: { command } } }
+  return said(`The shell says: "${lastLine(results[0]?.[0])}".${heard(steering)}`)
 }
 
 function wait({ step, results, steering, name: file = 'go' }: Asked): Entry {
@@ -127,6 +135,11 @@ function pathsIn(result: Result | undefined): string[] {
 function firstLine(result: Result | undefined): string {
   const lines = (result?.text ?? '').split('\n').map((line) => line.replace(/^\d+\t/, '').trim())
   return short(lines.find((line) => line !== '') ?? '')
+}
+
+/** The line that says how a command ended; a refusal has one line only. */
+function lastLine(result: Result | undefined): string {
+  return short((result?.text ?? '').trimEnd().split('\n').at(-1) ?? '')
 }
 
 function short(text: string): string {
