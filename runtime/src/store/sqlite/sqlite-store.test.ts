@@ -140,7 +140,8 @@ describe('a failing disk (RE-6)', () => {
     const mine = { kind: 'commit', request: { sessionId: 's', facts: [receipt('mine')] } } as const
     expect(kinds(engine.run([mine, tooBig]))).toEqual(['storage_unavailable', 'storage_unavailable'])
     const other = await open()
-    await other.commit({ sessionId: 's', facts: [receipt('theirs')] })
+    // As many facts as the failed batch would have left behind.
+    await other.commit({ sessionId: 's', facts: [receipt('theirs'), receipt('more of theirs')] })
     const pending = (id: string) => ({ sessionId: 's', when: [{ kind: 'pending', messageIds: [id] } as const], facts: [] })
     expect(engine.run([{ kind: 'commit', request: pending('theirs') }])).toMatchObject([{ value: { ok: true } }])
     expect(engine.run([{ kind: 'commit', request: pending('mine') }])).toMatchObject([{ value: { refused: 'unmet' } }])
@@ -162,6 +163,7 @@ describe('a failing disk (RE-6)', () => {
     await expect(damaged.commit({ sessionId: 's', facts: [] })).rejects.toMatchObject(
       unavailable(/its contents are damaged: move the file away/),
     )
+    await expect(damaged.delete('s')).rejects.toMatchObject(unavailable(/its contents are damaged/))
     await expect(damaged.load('s')).rejects.toMatchObject(unavailable(/its contents are damaged/))
     await damaged.close()
   })
