@@ -61,7 +61,7 @@ export class Activation implements Follower {
     if (this.#phase.kind === 'inactive') return
     if (reason === 'storage') this.#ports.report(`session ${this.sessionId} stopped: its store failed`, error)
     this.#set({ kind: 'closing' })
-    this.#driver.stopTurn('halt')
+    this.#driver.stop('halt')
     void this.#work.then(() => this.#end())
   }
 
@@ -182,7 +182,7 @@ export class Activation implements Follower {
   async stop(): Promise<void> {
     if (this.#phase.kind !== 'inactive') {
       this.#set({ kind: 'closing' })
-      this.#driver.stopTurn('stop')
+      this.#driver.stop('stop')
       await this.#opening
       await this.#work
       this.#end()

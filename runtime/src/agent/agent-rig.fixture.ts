@@ -154,10 +154,11 @@ export class Rig {
     return this.runtime
   }
 
-  /** Kills the runtime and boots another one on the same store. */
-  crash(): Runtime {
+  /** Kills the runtime and boots another one on the same store, once what the dead one had handed over is committed. */
+  async crash(): Promise<Runtime> {
     this.runtime.kill()
     this.#dead.add(`runtime-${this.#boots}`)
+    await this.store.renew([], { now: 0, ttlMs: 0 })
     return this.boot()
   }
 

@@ -228,7 +228,7 @@ test('RE-1, RE-2: after a kill the next activation closes what was open and goes
   const asked = await rig.nextAsk()
   asked.answer(calls(asked, 'work', 'solo'))
   await rig.nextCall()
-  const { sessions } = rig.crash()
+  const { sessions } = await rig.crash()
   await sessions.activate('s')
   const resumed = await rig.nextAsk()
   expect(resumed.request.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
@@ -245,7 +245,7 @@ test('RE-2: settle does not resume, and the third resume in a row settles with r
   const settling = new Rig()
   await settling.create('s', { recovery: 'settle' })
   await settling.runtime.sessions.prompt({ sessionId: 's', content: 'go' })
-  await settling.crash().sessions.activate('s')
+  await (await settling.crash()).sessions.activate('s')
   await settling.idle()
   await good(settling)
 
@@ -253,10 +253,10 @@ test('RE-2: settle does not resume, and the third resume in a row settles with r
   await rig.create()
   await rig.runtime.sessions.prompt({ sessionId: 's', content: 'go' })
   for (const _ of [1, 2]) {
-    await rig.crash().sessions.activate('s')
+    await (await rig.crash()).sessions.activate('s')
     await rig.nextAsk()
   }
-  await rig.crash().sessions.activate('s')
+  await (await rig.crash()).sessions.activate('s')
   await rig.idle()
   expect((await rig.facts()).filter(({ type }) => type === 'turn/end').at(-1)).toMatchObject({
     data: { reason: { kind: 'error', error: { code: 'recovery_exhausted' } } },

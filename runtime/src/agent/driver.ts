@@ -26,15 +26,14 @@ export class Halt extends Error {
   }
 }
 
-/** Why a turn's signal aborts. */
-export type StopReason = 'cancel' | 'stop' | 'halt'
-
 export class Driver {
   readonly ports: AgentPorts
   readonly session: FollowedSession
   readonly lease: Lease
   readonly #transcript = new Transcript()
   #system: Promise<string> | null = null
+  /** The reason of a turn's signal is `cancel`, or one of these. */
+  #stopping: 'stop' | 'halt' | null = null
   #turn = new AbortController()
 
   constructor(ports: AgentPorts, session: FollowedSession, lease: Lease) {
@@ -85,9 +84,10 @@ export class Driver {
     return this.#system
   }
 
-  /** A signal of its own for the turn that begins; aborted at once where a cancel came before. */
+  /** A signal of its own for the turn that begins; aborted at once where a cancel or a stop came before. */
   beginTurn(): void {
-    if (this.#turn.signal.reason !== 'stop' && this.#turn.signal.reason !== 'halt') this.#turn = new AbortController()
+    this.#turn = new AbortController()
+    if (this.#stopping !== null) this.#turn.abort(this.#stopping)
     this.noticeCancel()
   }
 
@@ -95,13 +95,15 @@ export class Driver {
     return this.#turn.signal
   }
 
-  stopTurn(reason: StopReason): void {
-    this.#turn.abort(reason)
+  /** The activation ends: this turn, and any that would follow, stops. */
+  stop(reason: 'stop' | 'halt'): void {
+    this.#stopping ??= reason
+    this.#turn.abort(this.#stopping)
   }
 
   /** A cancel is a fact: whoever committed it, the signal follows. */
   noticeCancel(): void {
-    if (this.state.turn?.cancelledBy != null) this.stopTurn('cancel')
+    if (this.state.turn?.cancelledBy != null) this.#turn.abort('cancel')
   }
 }
 

@@ -65,8 +65,7 @@ function act(rig: Rig, told: Told, step: Action): Promise<unknown> | undefined {
         if (cancelled) told.cancels += 1
       })
     case 'crash':
-      rig.crash()
-      return rig.runtime.sessions.activate('s')
+      return rig.crash().then(({ sessions }) => sessions.activate('s'))
     case 'restart': {
       const old = rig.runtime
       return old.sessions.shutdown().then(() => rig.boot().sessions.activate('s'))
