@@ -27,6 +27,19 @@ test('killing all groups ends those that run and those left in the background (R
   await Promise.all([running.gone, left.gone])
 })
 
+test("what is left in the background doesn't keep the runtime alive", async () => {
+  await using workspace = await temporaryWorkspace()
+  execFileSync('mkfifo', [join(workspace.root, 'hold')])
+  const group = await start(workspace, '(read x <hold) & exit 0')
+  await group.exited
+  const pipes = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length
+  const before = pipes()
+  group.leave()
+  expect(before - pipes()).toBe(2)
+  await writeFile(join(workspace.root, 'hold'), '\n')
+  await group.gone
+})
+
 test('a group whose id went to a stranger is left alone', async () => {
   await using workspace = await temporaryWorkspace()
   execFileSync('mkfifo', [join(workspace.root, 'hold')])

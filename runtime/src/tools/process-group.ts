@@ -39,7 +39,7 @@ export async function startGroup(command: Command): Promise<ProcessGroup> {
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
     return new ProcessGroup(child, reader, command.onOutput)
   } catch (error) {
-    await new Promise((resolve) => reader.once('close', resolve).destroy())
+    reader.destroy()
     throw error
   } finally {
     closeSync(writer)

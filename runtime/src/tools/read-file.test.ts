@@ -54,6 +54,12 @@ test('reading on with the offset of each note shows every line once, whatever th
   )
 })
 
+test('at most 50 KiB at once, whatever the limit', async () => {
+  const content = await read(`${'x'.repeat(1_899)}\n`.repeat(100), { limit: 100 })
+  expect(Buffer.byteLength(content)).toBeLessThan(50 * 1024 + 100)
+  expect(content).toMatch(/\[lines 1 to 26 are shown, and the file goes on: read on with offset 27\]$/)
+})
+
 test('by default 2,000 lines', async () => {
   const content = await read(numbered(3_000))
   expect(content).toContain('\n2000\tline 2000\n[lines 1 to 2000 are shown')
@@ -67,8 +73,12 @@ test('a long line is cut at a whole character', async () => {
 
 test('a line over many chunks, and characters at the seam of two', async () => {
   expect((await read(`${'y'.repeat(300_000)}\nend`)).split('\n')[1]).toBe('2\tend')
-  const content = await read(`${'z\n'.repeat(32_767)}z€é\n`, { offset: 32_768 })
-  expect(content).toBe('32768\tz€é')
+  const content = await read(`${'z\n'.repeat(32_767)}z€é\n${'q'.repeat(70_000)}`, { offset: 32_768, limit: 1 })
+  expect(content.split('\n')[0]).toBe('32768\tz€é')
+  expect(await read(`${'z\n'.repeat(32_767)}zz€${'q'.repeat(1_900)}\n${'q\n'.repeat(40_000)}`, { offset: 32_768, limit: 1 })).toContain(
+    'zz€qqq',
+  )
+  expect((await read(`${'a'.repeat(65_536)}${'b'.repeat(65_536)}\n`)).slice(0, 2_002)).toBe(`1\t${'a'.repeat(2_000)}`)
 })
 
 test('a file larger than memory should hold is read at its beginning only', async () => {

@@ -2,15 +2,18 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type Clock, ManualClock, systemClock } from '../base/clock.ts'
 import { type Deferred, deferred } from '../base/deferred.ts'
-import { groupCount, killAllGroups } from './process-group.ts'
+import { groupCount, killAllGroups, ProcessGroup } from './process-group.ts'
 import { DRAIN_MS, KILL_GRACE_MS, shellTool } from './shell.ts'
 import { temporaryWorkspace, type Workspace } from './temporary-workspace.ts'
 import type { ToolContext } from './tool.ts'
 
-afterEach(() => killAllGroups())
+afterEach(() => {
+  vi.restoreAllMocks()
+  killAllGroups()
+})
 
 /** A clock that stands still, and tells when a time limit is set. */
 class WatchedClock extends ManualClock {
@@ -141,6 +144,7 @@ describe('what is left in the background (ST-9)', () => {
     // Ends when nobody has it open for writing: when the process in the background is gone.
     const end = readFile(fifo(workspace, 'end'))
     const clock = new WatchedClock()
+    const leave = vi.spyOn(ProcessGroup.prototype, 'leave')
     const background = '(read x <go; echo late; echo $x >told; read y <go)'
     const call = run(workspace, `exec 9>end; ${background} & echo $$ >group; echo now`, { clock })
     await clock.set(DRAIN_MS)
@@ -153,6 +157,7 @@ describe('what is left in the background (ST-9)', () => {
     await writeFile(go, 'hello\n')
     expect(await answer).toBe('hello\n')
     expect(groupCount()).toBe(1)
+    expect(leave).toHaveBeenCalledTimes(1)
     killAllGroups()
     await end
     expect(living(group)).toEqual([])
