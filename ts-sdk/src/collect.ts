@@ -53,7 +53,7 @@ export class Sequence {
   accept(seq: number): boolean {
     if (this.#last !== undefined && seq <= this.#last) return false
     if (this.#last !== undefined && seq !== this.#last + 1) {
-      throw new ProtocolError(`facts are missing: seq ${seq} came after ${this.#last}`)
+      throw new ProtocolError(`facts are missing: seq ${seq} came after ${this.#last}`, { seq: seq - 1 })
     }
     this.#last = seq
     return true

@@ -23,6 +23,9 @@ export interface Subscription {
   close(): void
 }
 
+/** Gives the connection, and starts the runtime where it doesn't run yet. */
+export type Connect = () => Promise<Connection>
+
 /** How long `shutdown` may take, in milliseconds, before the process is ended without its answer. */
 const shutdownMs = 5000
 const client = { name: '@quiesce/sdk', version: '0.1.0' }
@@ -161,8 +164,8 @@ export class Connection {
     const fact = decodeFact(event)
     if (fact.ok) this.#tell(subscriptionId, (observer) => observer.event({ ...fact.value, sessionId }))
     else {
-      const message = `a fact of session ${sessionId} is malformed: ${where(fact)} (${nameOf(event)})`
-      this.#fail(subscriptionId, new ProtocolError(message))
+      const { name, seq } = identityOf(event)
+      this.#fail(subscriptionId, new ProtocolError(`a fact of session ${sessionId} is malformed: ${where(fact)} (${name})`, { seq }))
     }
   }
 
@@ -202,7 +205,9 @@ function where({ path, message }: { path: string; message: string }): string {
   return path === '' ? message : `${path}: ${message}`
 }
 
-function nameOf(event: unknown): string {
-  if (!isRecord(event)) return 'not an object'
-  return `type ${JSON.stringify(event.type)}, seq ${JSON.stringify(event.seq)}`
+/** What can be said of a fact that is malformed. */
+function identityOf(event: unknown): { name: string; seq: number | null } {
+  if (!isRecord(event)) return { name: 'not an object', seq: null }
+  const seq = typeof event.seq === 'number' && Number.isSafeInteger(event.seq) ? event.seq : null
+  return { name: `type ${JSON.stringify(event.type)}, seq ${JSON.stringify(event.seq)}`, seq }
 }

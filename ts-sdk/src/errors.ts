@@ -52,7 +52,15 @@ export class RequestTimeoutError extends QuiesceError {
 }
 
 /** The runtime sent what the protocol doesn't allow: a broken frame, a gap in the facts, a malformed fact (FR-4). */
-export class ProtocolError extends QuiesceError {}
+export class ProtocolError extends QuiesceError {
+  /** Where it is about one fact, that fact's `seq`; of several that are missing, the last one's. Otherwise null. */
+  readonly seq: number | null
+
+  constructor(message: string, { seq, ...options }: ErrorOptions & { seq?: number | null } = {}) {
+    super(message, options)
+    this.seq = seq ?? null
+  }
+}
 
 export interface RpcErrorFields {
   code: string

@@ -5,7 +5,7 @@ import { Queue } from './queue.ts'
 it('gives every item once and in order, whoever comes first', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 60 }), async (pushes) => {
-      const queue = new Queue<{ n: number }>(() => {})
+      const queue = new Queue<{ n: number }>()
       const asked: Promise<IteratorResult<{ n: number }, undefined>>[] = []
       let n = 0
       for (const push of pushes) {
@@ -22,7 +22,7 @@ it('gives every item once and in order, whoever comes first', async () => {
 })
 
 it('gives what waits before it throws, and throws once', async () => {
-  const queue = new Queue<{ n: number }>(() => {})
+  const queue = new Queue<{ n: number }>()
   queue.push({ n: 1 })
   queue.finish({ error: new Error('over') })
   queue.push({ n: 2 })
@@ -31,15 +31,13 @@ it('gives what waits before it throws, and throws once', async () => {
   expect(await queue.next()).toEqual({ done: true, value: undefined })
 })
 
-it('is stopped by its consumer once, also while a next() waits', async () => {
-  let returns = 0
-  const queue = new Queue<{ n: number }>(() => {
-    returns += 1
-  })
+it('is stopped by its consumer, also while a next() waits, and keeps nothing', async () => {
+  const queue = new Queue<{ n: number }>()
   const waiting = queue.next()
-  await queue.return()
   await queue.return()
   expect(await waiting).toEqual({ done: true, value: undefined })
   queue.push({ n: 1 })
-  expect([returns, queue.length, queue.ended]).toEqual([1, 0, true])
+  queue.finish({ error: new Error('late') })
+  expect([queue.length, queue.ended]).toEqual([0, true])
+  expect(await queue.next()).toEqual({ done: true, value: undefined })
 })

@@ -5,17 +5,11 @@ import { type Deferred, deferred } from './deferred.ts'
 type Step<T> = IteratorResult<T, undefined>
 
 export class Queue<T extends object> implements AsyncIterableIterator<T, undefined> {
-  readonly #onReturn: () => void
   readonly #waiting: Deferred<Step<T>>[] = []
   #arrived: T[] = []
   /** The oldest items, last one first, so that taking one costs the same however many wait. */
   #next: T[] = []
   #end: { error?: unknown } | undefined
-
-  /** `onReturn`: called once, where the consumer stops before the end. */
-  constructor(onReturn: () => void) {
-    this.#onReturn = onReturn
-  }
 
   get length(): number {
     return this.#arrived.length + this.#next.length
@@ -47,12 +41,10 @@ export class Queue<T extends object> implements AsyncIterableIterator<T, undefin
   }
 
   return(): Promise<Step<T>> {
-    const early = this.#end === undefined
     this.#arrived = []
     this.#next = []
     this.#end = {}
     for (const waiting of this.#waiting.splice(0)) this.#settle(waiting)
-    if (early) this.#onReturn()
     return Promise.resolve({ done: true, value: undefined })
   }
 

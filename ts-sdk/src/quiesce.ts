@@ -1,6 +1,6 @@
 // Owns the way in: one runtime, started at most once, and its end.
 import { resolve } from 'node:path'
-import { Connection } from './connection.ts'
+import { type Connect, Connection } from './connection.ts'
 import { ConnectionClosedError } from './errors.ts'
 import type { ModelInfo, ModelListParams, ToolInfo, ToolListParams } from './generated/protocol.ts'
 import { type LaunchOptions, planLaunch } from './launch.ts'
@@ -68,7 +68,7 @@ export class Quiesce implements AsyncDisposable {
     await this.close()
   }
 
-  readonly #connect = (): Promise<Connection> => {
+  readonly #connect: Connect = () => {
     if (this.#closed) return Promise.reject(new ConnectionClosedError('close() was called'))
     if (this.#connection === undefined) {
       this.#connection = this.#start()

@@ -116,6 +116,12 @@ describe('run', () => {
     await unsubscribed(runtime)
   })
 
+  it('takes no receipt for another message than its own', async () => {
+    const { runtime, session } = await linked()
+    runtime.on('session/prompt', () => ({ messageId: 'm-other' }))
+    await expect(session.run('hello')).rejects.toThrow(/the runtime gave message .* the id m-other/)
+  })
+
   it('rejects with what the subscription is refused with, and prompts nothing', async () => {
     const { runtime, session, fence } = await linked()
     runtime.on('session/subscribe', () => {
@@ -409,6 +415,15 @@ describe('time limits (RUN-9)', () => {
     })
   })
 
+  it('counts the start of the runtime in', async () => {
+    const session = new Session('s-1', () => new Promise(() => {}))
+    const run = expect(session.run('hello', { timeoutMs: 100 })).rejects.toMatchObject({ name: 'RunTimeoutError', outcome: 'withdrawn' })
+    const collect = expect(session.collect('m-1', { timeoutMs: 100, onAbort: 'cancel' })).rejects.toMatchObject({ outcome: 'unconfirmed' })
+    vi.advanceTimersByTime(100)
+    await run
+    await collect
+  })
+
   it('does not wait for ever for the answer to its giving up', async () => {
     const { runtime, run, fence } = await prompted({ timeoutMs: 10 })
     runtime.on('session/withdraw', () => silence)
@@ -418,6 +433,15 @@ describe('time limits (RUN-9)', () => {
     await expect(run).rejects.toMatchObject({ name: 'RunTimeoutError', outcome: 'unconfirmed' })
     await fence()
     expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('does not wait for ever for the answer to its prompt either', async () => {
+    const { runtime, session } = await linked()
+    runtime.on('session/prompt', () => silence)
+    const run = expect(session.run('hello', { timeoutMs: 10 })).rejects.toMatchObject({ name: 'RunTimeoutError', outcome: 'unconfirmed' })
+    await runtime.received('session/prompt')
+    await vi.advanceTimersByTimeAsync(5010)
+    await run
   })
 
   it.each([0, -1, Number.NaN, Infinity, 2 ** 31])('refuses a limit of %s', async (ms) => {

@@ -1,9 +1,18 @@
 // Owns one run: subscribe, prompt, follow the facts to the reducer's word, let go; and what becomes of the work when its caller
 // gives up (RUN-9).
+import { onAbort } from './abort.ts'
 import { type RunInterval, RunReducer, type RunResult, type SessionEvent, type Until } from './collect.ts'
-import type { Connection, Subscription } from './connection.ts'
-import { deferred } from './deferred.ts'
-import { type AbortOutcome, type GivenUpRun, type QuiesceError, RpcError, RunAbortedError, RunTimeoutError } from './errors.ts'
+import type { Connect, Connection, Subscription } from './connection.ts'
+import { deferred, within } from './deferred.ts'
+import {
+  type AbortOutcome,
+  type GivenUpRun,
+  ProtocolError,
+  type QuiesceError,
+  RpcError,
+  RunAbortedError,
+  RunTimeoutError,
+} from './errors.ts'
 import type { ContentInput, Metadata, SessionDeltaParams } from './generated/protocol.ts'
 
 export interface CollectOptions {
@@ -53,8 +62,8 @@ const longestTimer = 2 ** 31 - 1
  * Follows a message from its receipt to the end of its interval.
  * @throws what the requests throw; RunTimeoutError, RunAbortedError; ProtocolError where a fact is missing or malformed.
  */
-export async function follow(connection: Connection, plan: RunPlan, listener?: RunListener): Promise<RunResult> {
-  const run = new Run(connection, plan, listener)
+export async function follow(connect: Connect, plan: RunPlan, listener?: RunListener): Promise<RunResult> {
+  const run = new Run(connect, plan, listener)
   const unwatch = run.watch()
   try {
     return await run.result()
@@ -70,20 +79,21 @@ export function checkLimit(name: string, ms: number | undefined): void {
 }
 
 class Run {
-  readonly #connection: Connection
+  readonly #connect: Connect
   readonly #plan: RunPlan
   readonly #listener: RunListener | undefined
   readonly #verdict = deferred<RunResult>()
+  #connection: Connection | undefined
   #reducer: RunReducer
   #subscription: Subscription | undefined
-  #prompted: Promise<unknown> | undefined
+  #prompted: Promise<void> | undefined
   #quiet: NodeJS.Timeout | undefined
   #givingUp = false
   #lastStatus: string | null = null
   #lastEvent: SessionEvent | null = null
 
-  constructor(connection: Connection, plan: RunPlan, listener: RunListener | undefined) {
-    this.#connection = connection
+  constructor(connect: Connect, plan: RunPlan, listener: RunListener | undefined) {
+    this.#connect = connect
     this.#plan = plan
     this.#listener = listener
     this.#reducer = new RunReducer(this.#interval())
@@ -98,12 +108,11 @@ class Run {
     if (inactivityTimeoutMs !== undefined) {
       this.#quiet = setTimeout(expire(`inactivityTimeoutMs (${inactivityTimeoutMs} ms without any fact)`), inactivityTimeoutMs)
     }
-    signal?.addEventListener('abort', abort)
-    if (signal?.aborted) abort()
+    const deafen = onAbort(signal, abort)
     return () => {
       clearTimeout(total)
       clearTimeout(this.#quiet)
-      signal?.removeEventListener('abort', abort)
+      deafen()
       this.#subscription?.close()
     }
   }
@@ -115,10 +124,13 @@ class Run {
 
   /** Subscribes first, so that no fact of the message is missed; then prompts, with an id that is known beforehand. */
   async #begin(): Promise<void> {
-    const { sessionId, messageId, content, onBusy, metadata } = this.#plan
+    const { sessionId, messageId, content } = this.#plan
+    const connection = await this.#connect()
+    if (this.#givingUp) return
+    this.#connection = connection
     const cursor = content === undefined ? { from: { messageId } } : { after: 'now' as const }
     const deltas = this.#listener === undefined ? {} : { deltas: true }
-    this.#subscription = this.#connection.subscribe(
+    this.#subscription = connection.subscribe(
       { sessionId, ...cursor, activate: true, ...deltas },
       { event: (event) => this.#event(event), delta: (delta) => this.#delta(delta), failed: (error) => this.#fail(error) },
     )
@@ -126,10 +138,17 @@ class Run {
     this.#lastStatus ??= status
     if (content === undefined || this.#givingUp) return
     if (this.#lastEvent === null) this.#reducer = new RunReducer({ ...this.#interval(), after: seq })
+    this.#prompted = this.#prompt(connection, content)
+    await this.#prompted
+  }
+
+  async #prompt(connection: Connection, content: ContentInput): Promise<void> {
+    const { sessionId, messageId, onBusy, metadata } = this.#plan
     const expect = onBusy === 'reject' ? { expect: 'idle' as const } : {}
     const kept = metadata === undefined ? {} : { metadata }
-    this.#prompted = this.#connection.call('session/prompt', { sessionId, messageId, content, ...expect, ...kept })
-    await this.#prompted
+    const receipt = await connection.call('session/prompt', { sessionId, messageId, content, ...expect, ...kept })
+    if (receipt.messageId === messageId) return
+    throw new ProtocolError(`the runtime gave message ${messageId} the id ${receipt.messageId}`)
   }
 
   #interval(): RunInterval {
@@ -167,13 +186,13 @@ class Run {
   }
 
   async #stopWork(): Promise<AbortOutcome> {
-    const { sessionId, messageId, content, onAbort, onBusy } = this.#plan
-    if ((onAbort ?? (content === undefined ? 'detach' : 'cancel')) === 'detach') return 'detached'
+    const { sessionId, messageId, content, onBusy } = this.#plan
+    if ((this.#plan.onAbort ?? (content === undefined ? 'detach' : 'cancel')) === 'detach') return 'detached'
     if (content !== undefined && this.#prompted === undefined) return 'withdrawn' // and it will not be sent
-    try {
-      await this.#prompted
-    } catch (error) {
-      return error instanceof RpcError ? 'withdrawn' : 'unconfirmed' // refused, so not enqueued
+    if (this.#connection === undefined) return 'unconfirmed'
+    if (this.#prompted !== undefined && !this.#reducer.begun) {
+      const fate = await fateOf(this.#prompted)
+      if (fate !== 'enqueued') return fate
     }
     try {
       const { withdrawn } = await this.#connection.call('session/withdraw', { sessionId, messageId }, givingUpMs)
@@ -184,6 +203,15 @@ class Run {
     } catch {
       return 'unconfirmed'
     }
+  }
+}
+
+/** What came of a prompt that is under way: one that is refused was not enqueued. */
+async function fateOf(prompted: Promise<void>): Promise<'enqueued' | 'withdrawn' | 'unconfirmed'> {
+  try {
+    return (await within(givingUpMs, prompted)) ? 'enqueued' : 'unconfirmed'
+  } catch (error) {
+    return error instanceof RpcError ? 'withdrawn' : 'unconfirmed'
   }
 }
 

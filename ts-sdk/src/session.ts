@@ -1,7 +1,7 @@
 // Owns the handle of one session: what a caller does with a conversation, each a thin word for one request or one run.
 import { randomUUID } from 'node:crypto'
 import type { RunResult, SessionEvent } from './collect.ts'
-import type { Connection } from './connection.ts'
+import type { Connect } from './connection.ts'
 import type { MethodName, Methods } from './generated/methods.ts'
 import type {
   ContentInput,
@@ -13,21 +13,21 @@ import type {
   SessionPromptParams,
   SessionPromptResult,
   SessionStatusResult,
-  SessionWithdrawResult,
 } from './generated/protocol.ts'
 import { type CollectOptions, checkLimit, follow, type RunOptions } from './run.ts'
-import { type EventsOptions, RunStream, tail } from './stream.ts'
+import { RunStream } from './stream.ts'
+import { type EventsOptions, tail } from './tail.ts'
 
-export type PromptOptions = Pick<SessionPromptParams, 'messageId' | 'delivery' | 'expect' | 'metadata'>
 export type DeliveryOptions = Pick<SessionPromptParams, 'messageId' | 'metadata'>
+export type PromptOptions = DeliveryOptions & Pick<SessionPromptParams, 'expect'>
 export type CancelOptions = Pick<SessionCancelParams, 'scope' | 'turnId' | 'reason'>
 
 /** One durable conversation. A handle holds nothing but the id: any number of them, and of runs at a time, may stand for one. */
 export class Session {
   readonly id: string
-  readonly #connect: () => Promise<Connection>
+  readonly #connect: Connect
 
-  constructor(id: string, connect: () => Promise<Connection>) {
+  constructor(id: string, connect: Connect) {
     this.id = id
     this.#connect = connect
   }
@@ -41,13 +41,13 @@ export class Session {
    */
   async run(content: ContentInput, options: RunOptions = {}): Promise<RunResult> {
     checkLimits(options)
-    return await follow(await this.#connect(), { ...options, sessionId: this.id, messageId: randomUUID(), content })
+    return await follow(this.#connect, { ...options, sessionId: this.id, messageId: randomUUID(), content })
   }
 
   /** `run` that can be watched while it goes on: iterate it for facts and deltas, await its `result`. */
   stream(content: ContentInput, options: RunOptions = {}): RunStream {
     checkLimits(options)
-    return new RunStream(this.#connect(), this.id, content, options)
+    return new RunStream(this.#connect, this.id, content, options)
   }
 
   /**
@@ -57,7 +57,7 @@ export class Session {
    */
   async collect(messageId: string, options: CollectOptions = {}): Promise<RunResult> {
     checkLimits(options)
-    return await follow(await this.#connect(), { ...options, sessionId: this.id, messageId })
+    return await follow(this.#connect, { ...options, sessionId: this.id, messageId })
   }
 
   /**
@@ -71,17 +71,17 @@ export class Session {
 
   /** A message for the work under way: it joins at the next step, or opens a turn where nothing is (IN-5). */
   steer(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
-    return this.prompt(content, { ...options, delivery: 'steer' })
+    return this.#call('session/prompt', { ...options, sessionId: this.id, content, delivery: 'steer' })
   }
 
   /** Context for the next step, whenever there is one; it wakes nobody (IN-6). */
   inject(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
-    return this.prompt(content, { ...options, delivery: 'inject' })
+    return this.#call('session/prompt', { ...options, sessionId: this.id, content, delivery: 'inject' })
   }
 
-  /** Takes a pending message back; `withdrawn: false` where it entered the conversation already (IN-8). */
-  withdraw(messageId: string): Promise<SessionWithdrawResult> {
-    return this.#call('session/withdraw', { sessionId: this.id, messageId })
+  /** Takes a pending message back; false where it entered the conversation already, or was cancelled (IN-8). */
+  async withdraw(messageId: string): Promise<boolean> {
+    return (await this.#call('session/withdraw', { sessionId: this.id, messageId })).withdrawn
   }
 
   /** Cancels the open turn, or with `scope` the session's whole queue, or the tree (CAN-1 to CAN-3). */
@@ -89,7 +89,12 @@ export class Session {
     return this.#call('session/cancel', { ...options, sessionId: this.id })
   }
 
-  /** The session's facts: history from `after`, then live, until the consumer stops. */
+  /**
+   * The session's facts: history from `after`, then live, each once and in order, until the consumer stops (SUB-1). It subscribes
+   * when it is iterated, and starts no work. However slow the consumer, at most 1,000 facts wait, and none is lost.
+   * @throws while iterated: ProtocolError for a fact that is malformed or missing (`events({ after: error.seq })` goes on behind
+   * it); MessageNotFoundError, SessionNotFoundError; a typed error where the session can't go on in this runtime (SUB-5).
+   */
   events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
     return tail(this.#connect, this.id, options)
   }

@@ -1,6 +1,6 @@
 // Owns how sessions are made, found, listed and deleted.
 import { resolve } from 'node:path'
-import type { Connection } from './connection.ts'
+import type { Connect } from './connection.ts'
 import type { SessionCreateParams, SessionDeleteParams, SessionListParams, SessionListResult } from './generated/protocol.ts'
 import { Session } from './session.ts'
 
@@ -13,25 +13,27 @@ export interface SessionDefaults {
 }
 
 export class Sessions {
-  readonly #connect: () => Promise<Connection>
+  readonly #connect: Connect
   readonly #defaults: SessionDefaults
 
-  constructor(connect: () => Promise<Connection>, defaults: SessionDefaults) {
+  constructor(connect: Connect, defaults: SessionDefaults) {
     this.#connect = connect
     this.#defaults = defaults
   }
 
   /**
-   * Creates a session. A relative `cwd` is looked for in the launch's.
+   * Creates a session. A relative `cwd` or root is looked for in the launch's `cwd`.
    * @throws SessionExistsError, UnknownModelError, and RpcError `invalid_params` with the path of each fault.
    */
   async create(options: CreateOptions = {}): Promise<Session> {
     const { cwd, model } = this.#defaults
+    const { roots } = options
     const connection = await this.#connect()
     const { session } = await connection.call('session/create', {
       ...(model === undefined ? {} : { model }),
       ...options,
       cwd: resolve(cwd, options.cwd ?? '.'),
+      ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(cwd, root)) }),
     })
     return new Session(session.sessionId, this.#connect)
   }

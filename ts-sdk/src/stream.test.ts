@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { Log } from '../test/facts.ts'
-import { FakeRuntime, Refusal, type Request } from '../test/fake-runtime.ts'
-import type { SessionEvent } from './collect.ts'
+import { FakeRuntime, type Request } from '../test/fake-runtime.ts'
 import { Connection } from './connection.ts'
-import { ConnectionClosedError, ProtocolError } from './errors.ts'
+import { ConnectionClosedError } from './errors.ts'
 import { Session } from './session.ts'
 import type { StreamItem } from './stream.ts'
 
@@ -98,76 +97,5 @@ describe('stream', () => {
     const { run } = await streaming()
     run[Symbol.asyncIterator]()
     expect(() => run[Symbol.asyncIterator]()).toThrow('can be iterated once')
-  })
-})
-
-describe('events', () => {
-  it('subscribes when it is iterated, wakes nobody, and lets go when its reader stops', async () => {
-    const { runtime, session, fence } = await linked()
-    const events = session.events({ after: 3 })
-    await fence()
-    expect(runtime.methods()).not.toContain('session/subscribe')
-    const log = new Log(3)
-    const seen: SessionEvent[] = []
-    const reading = (async () => {
-      for await (const event of events) if (seen.push(event) === 2) break
-    })()
-    const subscribed = await runtime.received('session/subscribe')
-    expect(subscribed.params).toEqual({ sessionId: 's-1', after: 3, subscriptionId: expect.any(String) })
-    runtime.facts(subscribed, [log.running(), log.idle(), log.running()])
-    await reading
-    expect(seen.map(({ seq, sessionId }) => [seq, sessionId])).toEqual([
-      [4, 's-1'],
-      [5, 's-1'],
-    ])
-    expect((await runtime.received('session/unsubscribe')).params).toEqual({ subscriptionId: subscribed.params.subscriptionId })
-    await fence()
-    expect(runtime.holds).toBe(0)
-  })
-
-  it('begins now, or with a message', async () => {
-    const { runtime, session } = await linked()
-    session.events()[Symbol.asyncIterator]()
-    expect((await runtime.received('session/subscribe')).params).toMatchObject({ after: 'now' })
-    session.events({ from: { messageId: 'm-1' } })[Symbol.asyncIterator]()
-    expect((await runtime.received('session/subscribe')).params).toMatchObject({ from: { messageId: 'm-1' } })
-  })
-
-  it('drops repeats, and throws at a gap (SUB-1, SUB-4)', async () => {
-    const { runtime, session } = await linked()
-    const iterator = session.events({ after: 0 })[Symbol.asyncIterator]()
-    const log = new Log()
-    const [first, second] = [log.running(), log.idle()]
-    log.seq += 1
-    runtime.facts(await runtime.received('session/subscribe'), [first, first, second, first, log.running()])
-    expect([(await iterator.next()).value?.seq, (await iterator.next()).value?.seq]).toEqual([1, 2])
-    await expect(iterator.next()).rejects.toThrow(ProtocolError)
-    expect(await iterator.next()).toEqual({ done: true, value: undefined })
-  })
-
-  it('ends with the reason of its signal, while it waits and before it began', async () => {
-    const { runtime, session, fence } = await linked()
-    const stop = new AbortController()
-    const waiting = all(session.events({ signal: stop.signal }))
-    await runtime.received('session/subscribe')
-    stop.abort(new Error('enough'))
-    await expect(waiting).rejects.toThrow('enough')
-    await runtime.received('session/unsubscribe')
-    await expect(all(session.events({ signal: AbortSignal.abort(new Error('early')) }))).rejects.toThrow('early')
-    await fence()
-    expect(runtime.methods().filter((method) => method === 'session/subscribe')).toHaveLength(1)
-    expect(runtime.holds).toBe(0)
-  })
-
-  it('throws what the subscription is refused with, and what ends it', async () => {
-    const { runtime, session } = await linked()
-    const ended = all(session.events())
-    const { subscriptionId } = (await runtime.received('session/subscribe')).params
-    runtime.notify('session.closed', { subscriptionId, sessionId: 's-1', reason: 'deleted' })
-    await expect(ended).rejects.toMatchObject({ name: 'SessionNotFoundError' })
-    runtime.on('session/subscribe', () => {
-      throw new Refusal('message_not_found')
-    })
-    await expect(all(session.events({ from: { messageId: 'm-9' } }))).rejects.toMatchObject({ name: 'MessageNotFoundError' })
   })
 })
