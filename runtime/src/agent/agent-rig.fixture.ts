@@ -162,6 +162,11 @@ export class Rig {
     return this.boot()
   }
 
+  /** From now on every runtime knows that the nth boot's process is gone. */
+  declareDead(nth: number): void {
+    this.#dead.add(`runtime-${nth}`)
+  }
+
   async create(sessionId = 's', extra: Record<string, unknown> = {}): Promise<string> {
     const session = await this.runtime.sessions.create({ sessionId, cwd: process.cwd(), permissions: 'allow-all', ...extra })
     return session.sessionId

@@ -2,12 +2,15 @@
 import type { Inbox } from '../inbox/inbox.ts'
 import { noSession } from '../inbox/inbox.ts'
 import type { ClosedReason } from '../log/event-log.ts'
+import { isDue } from '../log/session-state.ts'
 import type { AcquireResult, Lease } from '../store/store.ts'
 import { Activation } from './activation.ts'
 import type { AgentPorts } from './ports.ts'
 
 export const LEASE_MS = 10_000
 export const RENEW_MS = 2_000
+/** How often a session that another runtime drives is looked at, while somebody here waits on it. */
+export const WATCH_MS = 1_000
 
 export class Residency {
   readonly #ports: AgentPorts
@@ -16,10 +19,15 @@ export class Residency {
   readonly #activating = new Map<string, Promise<Activation | null>>()
   #cancelRenewal: (() => void) | null = null
   #renewing: Promise<void> = Promise.resolve()
+  /** Held elsewhere when an input or a collecting client here wanted them driven. */
+  readonly #wanted = new Set<string>()
+  #cancelWatch: (() => void) | null = null
+  #watching: Promise<void> = Promise.resolve()
 
   constructor(ports: AgentPorts, inbox: Inbox) {
     this.#ports = ports
     this.#inbox = inbox
+    ports.log.onFollow = () => this.#watchSoon()
   }
 
   get(sessionId: string): Activation | undefined {
@@ -36,7 +44,12 @@ export class Residency {
     const activating = this.#activating.get(sessionId)
     if (activating !== undefined) return activating
     const started = this.#acquire(sessionId)
-      .then((lease) => (lease === null ? null : this.adopt(lease)))
+      .then((lease) => {
+        if (lease !== null) return this.adopt(lease)
+        this.#wanted.add(sessionId)
+        this.#watchSoon()
+        return null
+      })
       .finally(() => this.#activating.delete(sessionId))
     this.#activating.set(sessionId, started)
     return started
@@ -66,6 +79,7 @@ export class Residency {
     await log.refresh(sessionId)
     activation = new Activation(this.#ports, this.#inbox, followed.session, lease)
     this.#activations.set(sessionId, activation)
+    this.#wanted.delete(sessionId)
     void activation.ended.then(() => {
       this.#activations.delete(sessionId)
       followed.leave()
@@ -73,6 +87,31 @@ export class Residency {
     this.#renewSoon()
     activation.wake()
     return activation
+  }
+
+  #watchSoon(): void {
+    this.#cancelWatch ??= this.#ports.clock.after(WATCH_MS, () => {
+      this.#cancelWatch = null
+      this.#watching = this.#watch().catch((error: unknown) => this.#ports.report('sessions driven elsewhere could not be read', error))
+    })
+  }
+
+  /** RE-3: reads what other runtimes committed, and takes up what is due here once its holder is gone. */
+  async #watch(): Promise<void> {
+    const { log } = this.#ports
+    const elsewhere = [...new Set([...log.followedIds(), ...this.#wanted])].filter((id) => !this.#activations.has(id))
+    if (elsewhere.length === 0) return
+    this.#watchSoon()
+    for (const sessionId of elsewhere) {
+      await log.refresh(sessionId)
+      const session = await log.peek(sessionId)
+      if (session === null) {
+        this.#wanted.delete(sessionId)
+        log.close(sessionId, 'deleted', null)
+      } else if (!isDue(session.state)) {
+        if (log.followed(sessionId) === undefined) this.#wanted.delete(sessionId)
+      } else if (this.#wanted.has(sessionId)) await this.activate(sessionId)
+    }
   }
 
   #closed(sessionId: string, reason: ClosedReason, error: Error | null): void {
@@ -106,11 +145,13 @@ export class Residency {
   /** Stops every agent and gives the leases up. */
   async shutdown(): Promise<void> {
     this.#cancelRenewal?.()
-    await this.#renewing
+    this.#cancelWatch?.()
+    await Promise.all([this.#renewing, this.#watching])
     await Promise.allSettled(this.#activating.values())
     const held = [...this.#activations.values()]
     await Promise.all(held.map((activation) => activation.stop()))
     await Promise.allSettled(held.map(({ lease }) => this.#ports.store.release(lease)))
     this.#cancelRenewal?.()
+    this.#cancelWatch?.()
   }
 }

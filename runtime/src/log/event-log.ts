@@ -64,6 +64,8 @@ export class EventLog {
   readonly #store: Store
   readonly #followed = new Map<string, FollowedSession>()
   readonly #opening = new Map<string, Promise<FollowedSession | null>>()
+  /** Called when a session begins to be followed here. */
+  onFollow: (sessionId: string) => void = () => undefined
 
   constructor(store: Store) {
     this.#store = store
@@ -99,6 +101,10 @@ export class EventLog {
   /** The followed session, where somebody follows it. */
   followed(sessionId: string): FollowedSession | undefined {
     return this.#followed.get(sessionId)
+  }
+
+  followedIds(): string[] {
+    return [...this.#followed.keys()]
   }
 
   /** The session as this runtime knows it now, followed or not; null where there is none. */
@@ -155,6 +161,7 @@ export class EventLog {
         if (stored === null) return null
         const session = new FollowedSession(stored)
         this.#followed.set(sessionId, session)
+        this.onFollow(sessionId)
         return session
       })
       .finally(() => this.#opening.delete(sessionId))

@@ -47,9 +47,11 @@ function read(reading: Reading, fact: AnyFact): void {
     }
     case 'inbox/admitted':
     case 'inbox/cancelled':
-      return readEnd(reading, fact)
+      readEnd(reading, fact)
+      return
     case 'agent/status':
-      return readStatus(reading, fact)
+      readStatus(reading, fact)
+      return
     case 'agent/cancel':
       if (reading.turn !== null && fact.data.turnId === reading.turn.turnId) reading.turn.cancelled = true
       return
@@ -59,7 +61,8 @@ function read(reading: Reading, fact: AnyFact): void {
       reading.turn = { turnId: fact.data.turnId, cancelled: false, admitted: false, recovery: fact.data.trigger.kind === 'recovery' }
       return
     case 'turn/end':
-      return readTurnEnd(reading, fact)
+      readTurnEnd(reading, fact)
+      return
     default:
       readStep(reading, fact)
   }

@@ -1,0 +1,75 @@
+import type { AnyFact } from '@quiesce/schema'
+import { expect, test } from 'vitest'
+import { brokenRules } from '../log/log-rules.fixture.ts'
+import { quiet, Rig, says } from './agent-rig.fixture.ts'
+import { RENEW_MS, WATCH_MS } from './residency.ts'
+
+/** Moves the time on in small steps, so that each timer's work is done before the next one fires. */
+async function pass(rig: Rig, ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += WATCH_MS) {
+    rig.clock.advance(WATCH_MS)
+    await quiet()
+  }
+}
+
+test("RE-4, RE-3: a runtime without the lease enqueues and doesn't drive; the holder sees the receipt at its renewal", async () => {
+  const rig = new Rig()
+  await rig.create()
+  const holder = rig.runtime
+  const other = rig.boot()
+  expect(await other.sessions.prompt({ sessionId: 's', content: 'hello', messageId: 'm' })).toEqual({ messageId: 'm' })
+  expect((await other.sessions.status('s')).resident).toBe(false)
+  await quiet()
+  expect([holder.asked.length, other.asked.length]).toEqual([0, 0])
+  await pass(rig, RENEW_MS)
+  expect([holder.asked.length, other.asked.length]).toEqual([1, 0])
+  holder.asked[0]?.answer(says('hi'))
+  await rig.idle()
+  expect(brokenRules(await rig.facts(), true)).toEqual([])
+})
+
+test("RE-3: a follower elsewhere sees the holder's facts, and a waiting one takes over once the holder is dead", async () => {
+  const rig = new Rig()
+  await rig.create()
+  const holder = rig.runtime
+  await holder.sessions.prompt({ sessionId: 's', content: 'hello', messageId: 'm' })
+  await quiet()
+  const other = rig.boot()
+  const seen: AnyFact[] = []
+  await other.log.follow('s', { facts: (facts) => seen.push(...facts) })
+  await other.sessions.activate('s')
+  await holder.sessions.prompt({ sessionId: 's', content: 'more', messageId: 'm2' })
+  await pass(rig, WATCH_MS)
+  expect(seen.map(({ type }) => type)).toEqual(['inbox/receipt'])
+  expect(other.asked).toHaveLength(0)
+  holder.kill()
+  rig.declareDead(1)
+  await pass(rig, WATCH_MS)
+  for (const text of ['one', 'two']) (await rig.nextAsk()).answer(says(text))
+  await rig.idle()
+  const facts = await rig.facts()
+  expect(brokenRules(facts, true)).toEqual([])
+  expect(seen.at(-1)?.seq).toBe(facts.length)
+})
+
+test('RE-4: a holder whose lease was taken is fenced, and its followers are told', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const stale = rig.runtime
+  const closed: string[] = []
+  await stale.log.follow('s', { facts: () => undefined, closed: (reason) => closed.push(reason) })
+  await stale.sessions.prompt({ sessionId: 's', content: 'hello' })
+  const asked = await rig.nextAsk()
+  rig.declareDead(1)
+  const next = rig.boot()
+  await next.sessions.activate('s')
+  const resumed = await rig.nextAsk()
+  const before = (await rig.facts()).length
+  asked.answer(says('too late'))
+  await quiet()
+  expect(closed).toEqual(['fenced'])
+  expect(await rig.facts()).toHaveLength(before)
+  resumed.answer(says('in time'))
+  await rig.idle()
+  expect(brokenRules(await rig.facts(), true)).toEqual([])
+})
