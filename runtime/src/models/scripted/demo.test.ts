@@ -74,6 +74,15 @@ describe('the demo', () => {
     expect((await play(workspace, [user('Which files are here, and what do they say?')])).answer).toMatch(/^I see no file here\./)
   })
 
+  it('reads the file that the prompt names', async () => {
+    await using workspace = await temporaryWorkspace()
+    writeFileSync(join(workspace.root, 'notes.txt'), 'Buy milk\n')
+    const { calls, answer } = await play(workspace, [user('What does notes.txt say?')])
+    expect(calls).toEqual(['read_file'])
+    expect(answer).toBe('notes.txt says: "Buy milk".')
+    expect((await play(workspace, [user('What does gone.txt say?')])).answer).toMatch(/^I could not read gone\.txt\. The tool says: "/)
+  })
+
   it('writes a haiku, and says it again in pieces', async () => {
     await using workspace = await temporaryWorkspace()
     const { calls, answer, pieces } = await play(workspace, [user('Write a haiku about logs to poems/haiku.txt')])

@@ -1,6 +1,7 @@
 // Owns the built-in script of `scripted/demo`: deterministic, no network, and its tool calls are real. Keyed by plain prompts:
 //
 //   "Which files are here, and what do they say?"   a list, read_file (up to three at once), an answer from what they say.
+//   "What does FILE say?"                           read_file, an answer with its first line.
 //   "Write a haiku to FILE"                         write_file, then the haiku again, streamed in pieces.
 //   "Fix the failing test"                          a list, shell (the tests), read_file, edit_file, shell again, an answer
 //                                                   from the result. For a directory with add.mjs and add.test.mjs (node --test), or
@@ -30,6 +31,7 @@ interface Case {
 
 const cases: readonly Case[] = [
   { place: 'files', opens: /which files are here/i, entry: files },
+  { place: 'file', opens: /what does ["'`]?([\w./-]*\w)["'`]? say/i, entry: file },
   { place: 'haiku', opens: /\bhaiku\b.*?\b(?:to|into|in)\s+["'`]?([\w./-]*\w)/is, entry: haiku },
   { place: 'fix', opens: /fix the failing test/i, entry: fix },
   { place: 'run', opens: /\brun `([^`]+)`/i, entry: run },
@@ -59,6 +61,12 @@ function files({ step, results, tools }: Asked): Entry {
   if (step === 1) return { tools: paths.map((path) => ({ name: 'read_file', input: { path } })) }
   const lines = paths.map((path, index) => `${path} says: "${firstLine(results[1]?.[index])}"`)
   return said(`I found ${paths.length === 1 ? 'one file' : `${paths.length} files`}. ${lines.join('. ')}.`)
+}
+
+function file({ step, results, name: path = 'README.md' }: Asked): Entry {
+  if (step === 0) return { text: `I will read ${path}.`, tool: { name: 'read_file', input: { path } } }
+  const read = results[0]?.[0]
+  return said(read?.isError === false ? `${path} says: "${firstLine(read)}".` : `I could not read ${path}. ${quoted(read)}`)
 }
 
 const poem = 'Quiet log at dusk:\neach fact finds its own number,\nthen the agent sleeps.\n'
