@@ -18,6 +18,9 @@ from ._errors import RuntimeNotFoundError
 BUNDLED = Path(__file__).parent / "_runtime" / "quiesce.js"
 """The runtime that a wheel carries: JavaScript alone, so it needs a Node that has `node:sqlite`."""
 
+INSTALLED = Path("node_modules", ".bin", "quiesce")
+"""Where npm puts the runtime, in a folder above this package: beside a virtual environment, say."""
+
 _NEEDED = (22, 13)
 
 
@@ -39,7 +42,8 @@ def plan(
     log_level: str | None,
     bundled: Path = BUNDLED,
 ) -> Launch:
-    """Finds the runtime: the option, `QUIESCE_RUNTIME`, the one beside this package, `quiesce` on PATH, in this order.
+    """Finds the runtime: the option, `QUIESCE_RUNTIME`, the one beside this package (in it, or npm's in a folder above
+    it), `quiesce` on PATH, in this order.
 
     Raises RuntimeNotFoundError, which says where it looked. `env` is added to this process's own environment; None
     takes a variable away.
@@ -60,13 +64,17 @@ def _find(runtime: str | os.PathLike[str] | None, env: Mapping[str, str], bundle
         return _named(from_env, "QUIESCE_RUNTIME", env)
     if bundled.is_file():
         return (_node_with_sqlite(env), str(bundled))
+    installed = next((file for above in bundled.parents if (file := above / INSTALLED).is_file()), None)
+    if installed is not None:
+        return (str(installed),)
     on_path = shutil.which("quiesce", path=env.get("PATH"))
     if on_path is not None:
         return (on_path,)
     raise RuntimeNotFoundError(
         "no Quiesce runtime was found. Looked at: the runtime option (not given); QUIESCE_RUNTIME (not set); "
-        f"{bundled} (no such file); quiesce on PATH (not there). Name one of them, for example "
-        "QUIESCE_RUNTIME=node_modules/.bin/quiesce, or install the runtime with: npm install --global @quiesce/runtime"
+        f"{bundled} (no such file); {INSTALLED} in a folder above it (not there); quiesce on PATH (not there). "
+        "Name one of them, for example QUIESCE_RUNTIME=node_modules/.bin/quiesce, or install the runtime with: "
+        "npm install --global @quiesce/runtime"
     )
 
 
