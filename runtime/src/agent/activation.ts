@@ -84,6 +84,7 @@ export class Activation implements Follower {
   async #deliverAndOpen(message: NewMessage): Promise<boolean> {
     const driver = this.#driver
     this.#set({ kind: 'running' })
+    const receipt = this.#inbox.receipt(message)
     const joining = joiners(driver.state.pending)
     const { facts, opened } = openingFacts(driver, { kind: 'message', messageId: message.id }, joining)
     const admitted = admissions([{ id: message.id, seq: 0, delivery: message.delivery, origin: message.origin.kind }], opened, driver.now())
@@ -92,7 +93,7 @@ export class Activation implements Follower {
       sessionId: this.sessionId,
       lease: this.lease,
       when: [...this.#inbox.conditions(message), { kind: 'idle' }, ...stillPending(joining)],
-      facts: [this.#inbox.receipt(message), ...facts.slice(0, at), ...admitted, ...facts.slice(at)],
+      facts: [receipt, ...facts.slice(0, at), ...admitted, ...facts.slice(at)],
     })
     this.#opening = committing.catch(() => undefined)
     const result = await committing.catch((error: unknown) => {
