@@ -19,6 +19,14 @@ export interface Pipe {
  * *Contract:* rejects where the temporary directory can't be written, or there is no mkfifo.
  */
 export async function makePipe(): Promise<Pipe> {
+  try {
+    return await throughFifo()
+  } catch (error) {
+    throw new Error(`no pipe can be made for the output of a command: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+async function throughFifo(): Promise<Pipe> {
   const directory = await mkdtemp(join(tmpdir(), 'quiesce-'))
   try {
     const fifo = join(directory, 'pipe')

@@ -8,6 +8,7 @@ import { temporaryWorkspace, type Workspace } from './temporary-workspace.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
+  vi.unstubAllEnvs()
   killAllGroups()
 })
 
@@ -69,19 +70,15 @@ test("no descriptor and no file is left, whether a command runs or can't", async
     await group.gone
     group.leave()
   }
-  process.env.TMPDIR = workspace.root
-  try {
-    await once('/bin/sh')
-    const before = descriptors()
-    for (let count = 0; count < 20; count++) await once('/bin/sh')
-    for (let count = 0; count < 20; count++) await expect(once('/no/such/shell')).rejects.toThrow('ENOENT')
-    // The system closes those of the last one a turn of the loop later.
-    await once('/bin/sh')
-    expect(descriptors()).toBeLessThanOrEqual(before)
-    expect(readdirSync(workspace.root)).toEqual([])
-  } finally {
-    delete process.env.TMPDIR
-  }
+  vi.stubEnv('TMPDIR', workspace.root)
+  await once('/bin/sh')
+  const before = descriptors()
+  for (let count = 0; count < 20; count++) await once('/bin/sh')
+  for (let count = 0; count < 20; count++) await expect(once('/no/such/shell')).rejects.toThrow('ENOENT')
+  // The system closes those of the last one a turn of the loop later.
+  await once('/bin/sh')
+  expect(descriptors()).toBeLessThanOrEqual(before)
+  expect(readdirSync(workspace.root)).toEqual([])
   expect(groupCount()).toBe(0)
 })
 

@@ -36,7 +36,7 @@ export async function startGroup(command: Command): Promise<ProcessGroup> {
       detached: true,
       stdio: ['ignore', writer, writer, 'pipe'],
     })
-    await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+    if (child.pid === undefined) throw await new Promise((resolve) => child.once('error', resolve))
     return new ProcessGroup(child, reader, command.onOutput)
   } catch (error) {
     reader.destroy()

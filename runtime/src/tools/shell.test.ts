@@ -12,6 +12,7 @@ import type { ToolContext } from './tool.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
+  vi.unstubAllEnvs()
   killAllGroups()
 })
 
@@ -120,9 +121,8 @@ describe('where it runs, and with what', () => {
 
   test("its environment is the one given, and none of the runtime's own (FR-7)", async () => {
     await using workspace = await temporaryWorkspace()
-    process.env.QUIESCE_TEST_TOKEN = 'secret'
+    vi.stubEnv('QUIESCE_TEST_TOKEN', 'secret')
     const { content } = await run(workspace, 'env', { context: { env: { PATH: process.env.PATH ?? '', MINE: 'a b' } } })
-    delete process.env.QUIESCE_TEST_TOKEN
     const names = content.split('\n').map((line) => line.split('=')[0])
     expect(names).toContain('MINE')
     expect(names.filter((name) => !['MINE', 'PATH', 'PWD', 'OLDPWD', 'SHLVL', '_', '[exit status 0]'].includes(name ?? ''))).toEqual([])
@@ -132,6 +132,9 @@ describe('where it runs, and with what', () => {
     await using workspace = await temporaryWorkspace()
     await expect(run(workspace, 'echo a\0b')).rejects.toThrow('NUL')
     await expect(run(workspace, `: ${'x'.repeat(140_000)}`)).rejects.toThrow('longer than 131071 bytes')
+    vi.stubEnv('TMPDIR', join(workspace.root, 'gone'))
+    await expect(run(workspace, 'true')).rejects.toThrow(/^no pipe can be made for the output of a command: ENOENT.*gone/)
+    vi.unstubAllEnvs()
     await expect(run(workspace, 'true', { context: { env: { BIG: 'x'.repeat(3_000_000) } } })).rejects.toThrow('E2BIG')
     expect(groupCount()).toBe(0)
   })

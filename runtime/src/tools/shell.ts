@@ -3,7 +3,7 @@ import { access, constants } from 'node:fs/promises'
 import * as z from 'zod/mini'
 import type { Clock } from '../base/clock.ts'
 import { BoundedOutput } from './bounded-output.ts'
-import { fileError, resolveDirectory } from './paths.ts'
+import { codeOf, fileError, resolveDirectory } from './paths.ts'
 import { LINE_END } from './permission-policy.ts'
 import { type Exit, type ProcessGroup, startGroup } from './process-group.ts'
 import type { Tool, ToolOutcome } from './tool.ts'
@@ -58,7 +58,9 @@ export const shellTool = (clock: Clock): Tool<Input> => ({
     const output = new BoundedOutput(KEPT)
     if (context.signal.aborted) return outcome(output, { kind: 'cancelled' }, timeoutMs)
     const start = { file, args: ['-c', command], cwd: directory, env: context.env, onOutput: (chunk: Buffer) => output.push(chunk) }
-    const group = await startGroup(start).catch((error: unknown) => Promise.reject(fileError(error, file)))
+    const group = await startGroup(start).catch((error: unknown) =>
+      Promise.reject(codeOf(error) === undefined ? error : fileError(error, file)),
+    )
     try {
       return outcome(output, await ending(group, clock, timeoutMs, context.signal), timeoutMs)
     } finally {
