@@ -1,11 +1,12 @@
 // Owns the executable's bundle: main and the store's worker, with a chunk for whatever is loaded when it is needed.
+// node build.mjs [directory]: into dist/bundle, or into another directory below this one.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = dirname(fileURLToPath(import.meta.url))
-const outdir = join(root, 'dist/bundle')
+const outdir = resolve(root, process.argv[2] ?? 'dist/bundle')
 
 /** The messages of zod in fifty languages: nobody asks for them, and they would be two thirds of what every start loads. */
 const withoutLocales = {
@@ -69,7 +70,7 @@ function report(outputs) {
   const atStart = main === undefined ? 0 : staticBytes(outputs, main[0], new Set())
   const [largest] = entries
   console.log(
-    `bundle: ${kib(total)} in ${entries.length} files; ${kib(atStart)} loaded at every start; largest ${relative('dist/bundle', largest[0])} ${kib(largest[1].bytes)}`,
+    `bundle: ${kib(total)} in ${entries.length} files; ${kib(atStart)} loaded at every start; largest ${basename(largest[0])} ${kib(largest[1].bytes)}`,
   )
 }
 

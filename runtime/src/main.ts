@@ -8,8 +8,10 @@ import { systemIds } from './base/ids.ts'
 import { type Logger, openLogger } from './base/logger.ts'
 import { identify, isGone } from './base/process-identity.ts'
 import { type Config, loadConfig } from './cli/config.ts'
+import { exitStatus } from './cli/exit-status.ts'
 import { type Commands, runProgram } from './cli/program.ts'
 import type { Runtime } from './cli/runtime.ts'
+import { openTerminal } from './cli/terminal.ts'
 import { noSession } from './inbox/inbox.ts'
 import { EventLog } from './log/event-log.ts'
 import { InvalidParams } from './log/refusal.ts'
@@ -88,13 +90,15 @@ async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Lo
   }
 }
 
+const terminal = openTerminal(process.stdout, process.stderr)
+
 const commands: Commands = {
   run: async (options) => {
     const { runCommand } = await import('./cli/run.ts')
     const config = await loadConfig(options.config, { cwd: options.cwd, env: process.env })
     const logger = openLogger(config.logLevel.value)
     const open = () => openRuntime(config, 'inline', logger)
-    const status = await runCommand(options, { open, clock: systemClock, newId: systemIds, terminal: await terminal(), onSignal })
+    const status = await runCommand(options, { open, clock: systemClock, newId: systemIds, terminal, onSignal })
     await logger.flush()
     return status
   },
@@ -126,8 +130,15 @@ const commands: Commands = {
   },
   doctor: async (options) => {
     const { doctorCommand } = await import('./cli/doctor.ts')
-    const place = { cwd: process.cwd(), env: process.env }
-    return doctorCommand(options, { ...place, openStore: (config) => openStore(config, 'inline'), openModels, terminal: await terminal() })
+    const { migrations } = await import('./store/sqlite/schema.ts')
+    return doctorCommand(options, {
+      cwd: process.cwd(),
+      env: process.env,
+      openStore: (config) => openStore(config, 'inline'),
+      storeVersion: migrations.length,
+      openModels,
+      terminal,
+    })
   },
 }
 
@@ -140,19 +151,20 @@ function onSignal(listener: () => void): () => void {
   }
 }
 
-async function terminal() {
-  const { openTerminal } = await import('./cli/terminal.ts')
-  return openTerminal(process.stdout, process.stderr)
-}
-
-/** Runs the command and ends the process: nothing that a library left open holds it, and no tool's process outlives it. */
-async function main(): Promise<void> {
-  // What waits for a timer alone must not end: those don't hold the process.
-  const alive = setInterval(() => undefined, 2 ** 30)
+/** Ends the process with a status: nothing that a library left open holds it, and no tool's process outlives it. */
+async function main(): Promise<number> {
+  if (process.platform === 'win32') {
+    terminal.say('quiesce: the runtime does not run on Windows yet; it runs on Linux and macOS, and in the Linux subsystem of Windows')
+    return exitStatus.failed
+  }
   process.on('exit', killAllGroups)
-  process.exitCode = await runProgram(process.argv.slice(2), commands)
-  clearInterval(alive)
-  process.exit()
+  process.on('uncaughtException', (error) => {
+    terminal.say(`quiesce: a fault of the runtime: ${error.stack ?? error.message}`)
+    process.exit(exitStatus.failed)
+  })
+  // What waits for a timer alone must not end: timers don't hold the process.
+  setInterval(() => undefined, 2 ** 30)
+  return runProgram(process.argv.slice(2), commands)
 }
 
-await main()
+process.exit(await main())

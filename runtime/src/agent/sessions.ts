@@ -293,5 +293,5 @@ async function rootFaults(roots: readonly string[] | undefined): Promise<Fault[]
 const noModel = (): Refusal =>
   new Refusal(
     'unknown_model',
-    'no model: give `model` ("provider/model"), set QUIESCE_MODEL, or put `model: provider/model` into quiesce.yaml',
+    'no model: give `model` (on the command line --model), set QUIESCE_MODEL, or put `model: provider/model` into quiesce.yaml',
   )

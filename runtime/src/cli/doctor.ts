@@ -8,6 +8,8 @@ import type { Terminal } from './terminal.ts'
 export interface DoctorPorts extends ConfigPlace {
   /** *Contract:* rejects with Refusal where the store can't be opened. */
   openStore(config: Config): Promise<{ stats(): Promise<{ driver: string }>; close(): Promise<void> }>
+  /** The version of the tables that an opened store has. */
+  storeVersion: number
   openModels(config: Config): { list(): ModelInfoOf[] }
   terminal: Terminal
 }
@@ -16,7 +18,7 @@ export interface Diagnosis {
   version: string
   node: string
   platform: string
-  store: Sourced<string> & { opens: boolean; driver?: string; problem?: string }
+  store: Sourced<string> & { opens: boolean; driver?: string; version?: number; problem?: string }
   model: Sourced<string | null>
   logLevel: Sourced<string>
   files: Config['files']
@@ -59,12 +61,14 @@ async function diagnose(config: Config, ports: DoctorPorts): Promise<Diagnosis> 
   }
 }
 
-async function probe(config: Config, { openStore }: DoctorPorts): Promise<{ opens: boolean; driver?: string; problem?: string }> {
+type Probe = Pick<Diagnosis['store'], 'opens' | 'driver' | 'version' | 'problem'>
+
+async function probe(config: Config, { openStore, storeVersion }: DoctorPorts): Promise<Probe> {
   try {
     const store = await openStore(config)
     const { driver } = await store.stats()
     await store.close()
-    return { opens: true, driver }
+    return { opens: true, driver, version: storeVersion }
   } catch (error) {
     return { opens: false, problem: error instanceof Error ? error.message : String(error) }
   }
@@ -76,7 +80,7 @@ function table(diagnosis: Diagnosis): string {
     ['quiesce', diagnosis.version, ''],
     ['node', diagnosis.node, diagnosis.platform],
     ['store', store.value, store.source],
-    ['', store.opens ? `opens (${store.driver ?? 'unknown driver'})` : `does not open: ${store.problem ?? ''}`, ''],
+    ['', store.opens ? `opens (${store.driver}, version ${store.version})` : `does not open: ${store.problem ?? ''}`, ''],
     ['model', model.value ?? 'none: --model, QUIESCE_MODEL, or model: in quiesce.yaml sets one', model.source],
     ['log level', logLevel.value, logLevel.source],
     ...diagnosis.files.map(({ path, found }, i): [string, string, string] => [

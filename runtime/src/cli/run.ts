@@ -1,7 +1,7 @@
 // Owns `quiesce run`: a session, one prompt, its interval, what stdout and stderr get of it, and every way to stop it.
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import type { Params, SessionOf } from '@quiesce/schema'
+import type { SessionOf } from '@quiesce/schema'
 import type { Clock } from '../base/clock.ts'
 import { RunFold } from '../log/run.ts'
 import { exitStatus, verdictOf } from './exit-status.ts'
@@ -115,17 +115,21 @@ async function* asText(stdin: AsyncIterable<Uint8Array | string>): AsyncGenerato
   for await (const chunk of stdin) yield typeof chunk === 'string' ? Buffer.from(chunk) : chunk
 }
 
+/** A new session, or the one that was named, changed where an option says another thing than its configuration. */
 async function sessionFor(options: RunOptions, { sessions }: Runtime): Promise<SessionOf> {
   const { session: sessionId, permissions, maxSteps, system, config } = options
-  const limits = maxSteps === undefined ? undefined : { maxSteps }
   const given = {
     ...(config.model !== undefined && { model: config.model }),
-    ...(permissions && { permissions }),
-    ...(limits && { limits }),
+    ...(permissions !== undefined && { permissions }),
+    ...(maxSteps !== undefined && { limits: { maxSteps } }),
   }
-  if (sessionId === undefined) {
-    const params: Params<'session/create'> = { cwd: resolve(options.cwd), ...given, ...(system !== undefined && { system }) }
-    return sessions.create(params)
+  if (sessionId === undefined) return sessions.create({ cwd: resolve(options.cwd), ...given, ...(system !== undefined && { system }) })
+  const session = await sessions.describe(sessionId)
+  const change = {
+    ...(given.model !== session.model && { model: given.model }),
+    ...(given.permissions !== session.permissions && { permissions: given.permissions }),
+    ...(given.limits?.maxSteps !== session.limits.maxSteps && given.limits && { limits: { ...session.limits, ...given.limits } }),
   }
-  return Object.keys(given).length === 0 ? sessions.describe(sessionId) : sessions.update({ sessionId, ...given })
+  const changed = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+  return Object.keys(changed).length === 0 ? session : sessions.update({ sessionId, ...changed })
 }

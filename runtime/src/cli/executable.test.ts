@@ -1,0 +1,207 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Executable, type Process } from './executable.fixture.ts'
+
+let quiesce: Executable
+beforeAll(async () => {
+  quiesce = await Executable.build()
+}, 60_000)
+afterAll(() => quiesce.remove())
+
+const demo = ['run', '--model', 'scripted/demo', 'hello']
+const request = (id: number, method: string, params: unknown = {}) => `${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`
+const hello = request(1, 'initialize', { protocol: { min: 1, max: 1 }, client: { name: 't', version: '0' } })
+
+/** Whether a process that was started with this in its environment still runs. */
+function survivors(mark: string): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(mark)
+    } catch {
+      return false
+    }
+  })
+}
+
+async function gone(mark: string): Promise<void> {
+  // A killed process is gone when the system gets to it; the watchdog of the test bounds this.
+  while (survivors(mark).length > 0) await new Promise(setImmediate)
+}
+
+/** A script whose turn runs a shell command that never ends, and one in the background. */
+const stubborn = [{ tool: { name: 'shell', input: { command: 'sleep 1000 & echo started > started; exec sleep 1000' } } }, { text: 'done' }]
+
+describe('quiesce run', () => {
+  it('answers, exits 0, and leaves stdin alone, also where it is an open pipe (CLI-3)', async () => {
+    const running = quiesce.start(demo)
+    const { status, stdout, stderr } = await running.ended
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toMatch(/hello/)
+  })
+
+  it('names the three ways to set a model where there is none, and exits 2', async () => {
+    const { status, stdout, stderr } = await quiesce.run(['run', 'hello'])
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(/--model/)
+    expect(stderr).toMatch(/QUIESCE_MODEL/)
+    expect(stderr).toMatch(/quiesce\.yaml/)
+  })
+
+  it('exits 5 where the store can not be opened', async () => {
+    const { status, stderr } = await quiesce.run(demo, { QUIESCE_STORE: 'sqlite:/dev/null/store.db' })
+    expect(status).toBe(5)
+    expect(stderr).toMatch(/^quiesce: .*\/dev\/null\/store\.db/)
+  })
+
+  it('goes on with its session in another process', async () => {
+    const first = JSON.parse((await quiesce.run([...demo, '--output', 'json'])).stdout)
+    const second = JSON.parse((await quiesce.run([...demo, '--output', 'json', '--session', first.sessionId])).stdout)
+    expect(second.sessionId).toBe(first.sessionId)
+    expect(second.events[0].seq).toBe(first.events.at(-1).seq + 1)
+  })
+
+  it('writes all of a long answer before it exits', async () => {
+    const model = quiesce.script('long', [{ text: `${'x'.repeat(2_000_000)}end` }])
+    const { status, stdout } = await quiesce.run(['run', '--model', model, 'go'])
+    expect(status).toBe(0)
+    expect(stdout.length).toBe(2_000_004)
+  })
+
+  it('ends quietly where nobody reads stdout', async () => {
+    const model = quiesce.script('long2', [{ text: 'x'.repeat(2_000_000) }])
+    const running = quiesce.start(['run', '--model', model, 'go'])
+    running.child.stdout?.destroy()
+    const { stderr, signal } = await running.ended
+    expect({ stderr: stderr.replace(/^quiesce: nobody reads.*\n/, ''), signal }).toEqual({ stderr: '', signal: null })
+  })
+
+  it.each([1, 2])('CLI-5: leaves no process behind after signal %d', async (signals) => {
+    const mark = `QUIESCE_TEST_MARK_${signals}=${process.pid}`
+    const [name = '', value = ''] = mark.split('=')
+    const model = quiesce.script(`stubborn${signals}`, stubborn)
+    const running = quiesce.start(['run', '--model', model, '--permissions', 'allow-all', '--output', 'jsonl', 'go'], {
+      [name]: value,
+      TERM: mark,
+    })
+    await running.says('stdout', /tool\/start/)
+    expect(survivors(mark)).not.toEqual([])
+    running.child.kill('SIGINT')
+    if (signals === 2) running.child.kill('SIGINT')
+    const { status, signal } = await running.ended
+    expect({ status, signal }).toEqual({ status: 3, signal: null })
+    await gone(mark)
+  })
+
+  it('loads only what it needs: no full zod, AI SDK, pino or YAML', async () => {
+    const loaded = await loadedBy(demo)
+    expect(loaded.filter((file) => /pino|openai-compatible|worker/.test(file))).toEqual([])
+    const text = loaded.map((file) => readFileSync(file, 'utf8')).join('')
+    const signs = ['ZodMiniObject', 'fromJSONSchema', 'AI_APICallError', 'sonic-boom', 'YAMLParseError']
+    expect(signs.filter((sign) => text.includes(sign))).toEqual(['ZodMiniObject'])
+  })
+})
+
+/** The files of the bundle that a command loads. */
+async function loadedBy(args: readonly string[]): Promise<string[]> {
+  const running = quiesce.start(args, { NODE_DEBUG: 'esm' })
+  running.child.stdin?.end()
+  const { stderr } = await running.ended
+  const folder = join(quiesce.bundle, '..')
+  return readdirSync(folder)
+    .map((file) => join(folder, file))
+    .filter((file) => file.endsWith('.js') && stderr.includes(file))
+}
+
+async function serve(env: Record<string, string> = {}): Promise<Process> {
+  const running = quiesce.start(['serve', '--stdio'], { QUIESCE_MODEL: 'scripted/demo', ...env })
+  running.child.stdin?.write(hello)
+  await running.says('stdout', /"id":1,"result"/)
+  return running
+}
+
+describe('quiesce serve --stdio', () => {
+  it('exits 0 at the end of stdin, also in the middle of a frame', async () => {
+    for (const rest of ['', '{"jsonrpc":"2.0",']) {
+      const running = await serve()
+      running.child.stdin?.end(rest)
+      expect(await running.ended).toMatchObject({ status: 0, signal: null, stderr: '' })
+    }
+  })
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('ends in good order at %s, and takes its tools along (FR-5, RE-7)', async (signal) => {
+    const mark = `serve-${signal}-${process.pid}`
+    const running = await serve({ QUIESCE_MODEL: quiesce.script(`serve-${signal}`, stubborn), TERM: mark })
+    running.child.stdin?.write(request(2, 'session/create', { sessionId: mark, cwd: quiesce.home, permissions: 'allow-all' }))
+    running.child.stdin?.write(request(3, 'session/subscribe', { sessionId: mark }))
+    running.child.stdin?.write(request(4, 'session/prompt', { sessionId: mark, content: 'go' }))
+    await running.says('stdout', /tool\/start/)
+    running.child.kill(signal)
+    expect(await running.ended).toMatchObject({ status: 0, signal: null })
+    expect(running.stdout).toMatch(/"kind":"interrupted"/)
+    await gone(mark)
+  })
+
+  it('answers shutdown and then exits 0 by itself', async () => {
+    const running = await serve()
+    running.child.stdin?.write(request(2, 'shutdown'))
+    const { status, stdout } = await running.ended
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/"id":2,"result":\{\}/)
+  })
+
+  it('says on stderr what keeps it from starting, and nothing on stdout', async () => {
+    const { status, stdout, stderr } = await quiesce.run(['serve', '--stdio'], { QUIESCE_LOG: 'loud' })
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(/QUIESCE_LOG/)
+  })
+
+  it('FR-5: stdout carries frames only, whatever a module prints', async () => {
+    const noisy = `data:text/javascript,${encodeURIComponent(
+      "import fs from 'node:fs'; import { isMainThread } from 'node:worker_threads'; if (isMainThread) setInterval(() => { console.log('noise'); process.stdout.write('noise'); fs.writeSync(1, 'noise') }, 1)",
+    )}`
+    const running = quiesce.start(['serve', '--stdio'], { QUIESCE_MODEL: 'scripted/demo' }, ['--import', noisy])
+    running.child.stdin?.write(hello)
+    await running.says('stdout', /"id":1,"result"/)
+    const from = running.stdout.indexOf('{"jsonrpc"')
+    for (let id = 2; id < 50; id += 1) running.child.stdin?.write(request(id, 'server/ping'))
+    await running.says('stdout', /"id":49,"result"/)
+    running.child.stdin?.end()
+    const { stdout, stderr } = await running.ended
+    expect({ inFrames: stdout.slice(from).includes('noise'), onStderr: stderr.includes('noise') }).toEqual({
+      inFrames: false,
+      onStderr: true,
+    })
+  })
+})
+
+describe('quiesce doctor', () => {
+  it('shows each value with its source, and no secret', async () => {
+    const { status, stdout } = await quiesce.run(['doctor'], { QUIESCE_MODEL: 'scripted/demo', DEEPSEEK_API_KEY: 'sk-secret' })
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/store +sqlite:.*store\.db +QUIESCE_STORE\n +opens \((node:sqlite|libsql), version \d+\)/)
+    expect(stdout).toMatch(/model +scripted\/demo +QUIESCE_MODEL/)
+    expect(stdout).toMatch(/log level +warn +default/)
+    expect(stdout).toMatch(/DEEPSEEK_API_KEY +set/)
+    expect(stdout).toMatch(/OPENAI_COMPATIBLE_API_KEY +not set/)
+    expect(stdout).not.toContain('sk-secret')
+  })
+
+  it('exits 1 where something is missing, and says what', async () => {
+    const { status, stdout } = await quiesce.run(['doctor', '--json'], { QUIESCE_STORE: 'sqlite:/dev/null/store.db' })
+    expect(status).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({
+      healthy: false,
+      model: { value: null },
+      store: { opens: false, problem: expect.stringMatching(/./) },
+    })
+  })
+})
+
+it('says plainly that it does not run on Windows', async () => {
+  const windows = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process, 'platform', { value: 'win32' })")}`
+  const running = quiesce.start(['run', 'x'], {}, ['--import', windows])
+  expect(await running.ended).toMatchObject({ status: 5, stdout: '', stderr: expect.stringMatching(/does not run on Windows/) })
+  expect(existsSync(join(quiesce.home, 'store.db'))).toBe(true)
+})
