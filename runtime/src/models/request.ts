@@ -46,8 +46,7 @@ export async function requestAnswer(model: Model, request: ModelRequest, options
     } catch (fault) {
       return { kind: 'failure', error: failure('internal', `the retry could not be recorded: ${said(fault)}`, false), usage }
     }
-    await pause(options.clock, delayMs, request.signal)
-    if (request.signal.aborted) return { kind: 'aborted', content: [], usage }
+    await pause(options.clock, delayMs, request.signal) // after an abort the next attempt ends before it asks
   }
 }
 

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { deferred } from '../../base/deferred.ts'
 import { DirectoryGates, MemoryGates } from './gates.ts'
 
 let directory: string
@@ -38,8 +40,15 @@ it('of a directory stay open, and ignore other files', async () => {
     passed = true
   })
   expect(existsSync(join(directory, 'go.reached'))).toBe(true)
+  // A later watcher of the directory hears of each file after the gate has.
+  const heard = deferred()
+  const watcher = watch(directory, (_, name) => {
+    if (name === 'other') heard.resolve()
+  })
   writeFileSync(join(directory, 'other'), '')
-  await gates.pass('other', never)
+  await heard.promise
+  watcher.close()
+  await turnOfTheLoop()
   expect(passed).toBe(false)
   writeFileSync(join(directory, 'go'), '')
   await passing
