@@ -14,13 +14,12 @@ import type { Runtime } from './cli/runtime.ts'
 import { openTerminal } from './cli/terminal.ts'
 import { noSession } from './inbox/inbox.ts'
 import { EventLog } from './log/event-log.ts'
-import { InvalidParams } from './log/refusal.ts'
 import { ModelRegistry } from './models/registry.ts'
 import type { QueuedStore } from './store/queued-store.ts'
 import { parseStoreUrl } from './store/store-url.ts'
 import { Subscriptions } from './subscriptions/subscriptions.ts'
 import { builtInTools } from './tools/built-in.ts'
-import { toolEnvironment } from './tools/environment.ts'
+import { environmentFaults, toolEnvironment } from './tools/environment.ts'
 import { decide } from './tools/permission-policy.ts'
 import { killAllGroups } from './tools/process-group.ts'
 import { ToolRegistry, validateInput } from './tools/registry.ts'
@@ -41,10 +40,7 @@ function openTools(): Tools {
   const registry = new ToolRegistry(builtInTools(systemClock))
   return {
     get: (name) => registry.get(name),
-    check: (patterns = []) => {
-      const faults = registry.faults(patterns)
-      if (faults.length > 0) throw new InvalidParams(faults)
-    },
+    faults: (patterns = [], env = {}) => [...registry.faults(patterns), ...environmentFaults(env)],
     enabled: (patterns) => registry.enabled(patterns),
     specs: (patterns) => registry.specs(patterns),
     validate: (tool, input) => {

@@ -71,7 +71,7 @@ export class Runtime {
       },
       tools: {
         get: (name) => tools.find((tool) => tool.name === name),
-        check: () => undefined,
+        faults: () => [],
         enabled: () => tools,
         specs: () => [],
         validate: (_, input) => ({ ok: true, input }),

@@ -1,5 +1,5 @@
 // Owns what the agent needs from outside: models, tools, time, ids, the process it lives in. Interfaces only.
-import type { FactErrorOf, PermissionsOf, SessionConfigOf } from '@quiesce/schema'
+import type { FactErrorOf, Fault, PermissionsOf, SessionConfigOf } from '@quiesce/schema'
 import type { Clock } from '../base/clock.ts'
 import type { Ids } from '../base/ids.ts'
 import type { EventLog } from '../log/event-log.ts'
@@ -24,8 +24,8 @@ export interface Models {
 
 export interface Tools {
   get(name: string): Tool | undefined
-  /** *Contract:* throws InvalidParams for a pattern that matches no tool. */
-  check(patterns: readonly string[] | undefined): void
+  /** What is wrong with a session's choice of tools, or with the environment that it gives their processes. */
+  faults(patterns: readonly string[] | undefined, env: Readonly<Record<string, string>> | undefined): readonly Fault[]
   enabled(patterns: readonly string[] | undefined): readonly Tool[]
   specs(patterns: readonly string[] | undefined): readonly ToolSpec[]
   validate(tool: Tool, input: unknown): { ok: true; input: unknown } | { ok: false; message: string }

@@ -189,8 +189,8 @@ export class Sessions {
 
   async #config(params: Params<'session/create'>): Promise<SessionConfigOf> {
     const { models, tools } = this.#ports
-    refuse([...unserved(params), ...(await directoryFaults('cwd', params.cwd)), ...(await rootFaults(params.roots))])
-    tools.check(params.tools)
+    const directories = [...(await directoryFaults('cwd', params.cwd)), ...(await rootFaults(params.roots))]
+    refuse([...unserved(params), ...directories, ...tools.faults(params.tools, params.env)])
     const model = params.model ?? models.defaultModel()
     if (model === null) throw noModel()
     models.check(model)
