@@ -131,8 +131,8 @@ describe('the thread of a store', () => {
     const lost = [home.call('this is no call'), home.call('{"ask":{"kind":"stats"}}')]
     const fault = { data: { code: 'storage_unavailable', message: expect.stringMatching(/gone\.db failed: its thread is gone/) } }
     for (const each of lost) await expect(each).rejects.toMatchObject(fault)
-    await expect(home.call('{"ask":{"kind":"stats"}}')).rejects.toMatchObject(fault)
     await Promise.all([home.close(), home.close()])
+    await expect(home.call('{"ask":{"kind":"stats"}}')).rejects.toMatchObject(fault)
   })
 
   it('starts without the schemas of the wire', () => {

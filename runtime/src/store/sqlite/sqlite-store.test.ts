@@ -149,6 +149,19 @@ describe('a failing disk (RE-6)', () => {
     close()
   })
 
+  it('takes back what came before a statement that failed', async () => {
+    await (await filled()).close()
+    const database = connect(path)
+    const rows = new SqliteRows(database, path)
+    const row = rows.find('s')
+    if (row === null) throw new Error('the session is there')
+    const twice = () => rows.transaction(() => [1, 2].map((seq) => rows.addReceipt(row, 'same', seq)))
+    for (const attempt of [twice, twice]) expect(attempt).toThrow(/store\.db failed: UNIQUE constraint failed/)
+    expect(rows.receipt(row, 'same')).toBeNull()
+    expect(rows.stats.commits).toBe(0)
+    database.close()
+  })
+
   it('names the store whose contents are damaged', async () => {
     const store = await filled()
     await store.commit({ sessionId: 's', facts: Array.from({ length: 200 }, (_, i) => receipt(`m${i}`)) })
