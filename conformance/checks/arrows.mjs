@@ -42,7 +42,8 @@ const patterns = [
   /\bfrom\s*(['"])([^'"\n]+)\1/g,
   /^[ \t]*import\s*(['"])([^'"\n]+)\1/gm,
   /\b(?:import|require|mock|doMock|importActual)\s*\(\s*(['"`])([^'"`\n]+)\1/g,
-  /\bnew\s+URL\(\s*(['"])(\.[^'"\n]+)\1/g,
+  // A module by its URL: a worker's entry, say. A folder is no module.
+  /\bnew\s+URL\(\s*(['"])(\.[^'"\n]+\.[mc]?[jt]s)\1/g,
 ]
 
 /** Whether the last statement that begins in `before` is `import type` or `export type`. */

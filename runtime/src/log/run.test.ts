@@ -39,7 +39,7 @@ describe('the run fold gives what the shared vectors say', () => {
     const { result, partial } = vector.expect
     if (result !== undefined) expect(fold.result()).toEqual(result)
     if (partial !== undefined) expect(fold.result()).toEqual(partial)
-    const finish = 'finish_reason' in vector.expect ? vector.expect['finish_reason'] : undefined
+    const finish = 'finish_reason' in vector.expect ? vector.expect.finish_reason : undefined
     if (finish !== undefined) expect(fold.lastTurnEnd?.reason.kind ?? null).toBe(finish)
   })
 
