@@ -19,7 +19,7 @@ from scratch import scratch
 from quiesce import Quiesce, RunResult
 
 
-def prompt(cwd: Path, store: str, model: str, text: str = "What does notes.txt say?") -> tuple[str, str]:
+def prompt(cwd: Path, store: str, model: str, text: str = "Say hello.") -> tuple[str, str]:
     """Only prompts: the receipt is in the store, and the runtime is closed at once, whatever the agent is doing."""
     with Quiesce.launch(cwd=cwd, store=store, model=model) as quiesce:
         session = quiesce.sessions.create(permissions="allow-all")
@@ -32,7 +32,7 @@ def collect(store: str, session_id: str, message_id: str) -> RunResult:
         return quiesce.sessions.get(session_id).collect(message_id)
 
 
-with scratch({"notes.txt": "Buy milk\n"}) as here:
+with scratch() as here:
     if len(sys.argv) > 1 and not os.environ.get("QUIESCE_STORE"):
         print("Set QUIESCE_STORE to a store that both processes reach: sqlite:/tmp/shared.db", file=sys.stderr)
         sys.exit(2)
@@ -47,7 +47,7 @@ with scratch({"notes.txt": "Buy milk\n"}) as here:
             session_id, message_id = prompt(Path.cwd(), here.store, here.model, *text[:1])
             print(json.dumps({"sessionId": session_id, "messageId": message_id}))
         case ["collect", session_id, message_id]:
-            print(collect(here.store, session_id, message_id).model_dump_json(by_alias=True))
+            print(collect(here.store, session_id, message_id).model_dump_json(by_alias=True, exclude_unset=True))
         case _:
             print("usage: [prompt [TEXT] | collect SESSION_ID MESSAGE_ID]", file=sys.stderr)
             sys.exit(2)

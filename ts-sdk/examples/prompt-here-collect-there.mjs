@@ -11,7 +11,7 @@ import { Quiesce } from '@quiesce/sdk'
 import { scratch } from './scratch.mjs'
 
 const [command, ...ids] = process.argv.slice(2)
-const { workspace, store, model } = scratch({ 'notes.txt': 'Buy milk\n' })
+const { workspace, store, model } = scratch()
 if (command !== undefined && !process.env.QUIESCE_STORE) {
   console.error('Set QUIESCE_STORE to a store that both processes reach, for example sqlite:/tmp/shared.db')
   process.exit(2)
@@ -33,7 +33,7 @@ if (command === undefined) {
 }
 
 /** Only prompts: the receipt is in the store, and the runtime is closed at once, whatever the agent is doing. @param {string} cwd */
-async function prompt(cwd, text = 'What does notes.txt say?') {
+async function prompt(cwd, text = 'Say hello.') {
   const quiesce = await Quiesce.launch({ cwd, store, model })
   try {
     const session = await quiesce.sessions.create({ permissions: 'allow-all' })

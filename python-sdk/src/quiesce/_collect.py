@@ -55,7 +55,7 @@ class RunResult(_Plain):
     """What an interval held: the facts from a message's receipt through the idle that ended it (RUN-2, RUN-4). Plain
     data.
 
-    `model_dump(by_alias=True)` gives the wire's names; `finish_reason` keeps its own.
+    `model_dump(by_alias=True, exclude_unset=True)` gives the wire's names and JSON; `finish_reason` keeps its own.
     """
 
     session_id: Annotated[str, Field(alias="sessionId")]
