@@ -38,15 +38,12 @@ function wire(result: RunResult): object {
 function verdict({ sessionId, messageId, until, after, facts }: Vector): Vector['expect'] {
   const reducer = new RunReducer({ sessionId, messageId, until, ...(after === undefined ? {} : { after }) })
   try {
-    for (const fact of facts) {
-      reducer.add(decoded(fact))
-      if (reducer.ended) return { done: true, result: wire(reducer.result()) }
-    }
+    for (const fact of facts) reducer.add(decoded(fact))
   } catch (error) {
     if (error instanceof QuiesceError) return { done: false, error: { class: error.name } }
     throw error
   }
-  return { done: false, partial: wire(reducer.result()) }
+  return reducer.ended ? { done: true, result: wire(reducer.result()) } : { done: false, partial: wire(reducer.result()) }
 }
 
 describe('the shared vectors', () => {

@@ -97,11 +97,11 @@ describe('subscriptions', () => {
     ])
   })
 
-  it('surface a fact of an unknown kind, with its session (FR-4)', async () => {
+  it('surface a fact of an unknown kind, with the session that its frame names (FR-4)', async () => {
     const { runtime, connection } = await linked()
     const seen = witness()
     connection.subscribe({ sessionId: 's-1' }, seen)
-    const raw = { seq: 1, type: 'weather/change', time: 5, data: { sky: 'grey' } }
+    const raw = { sessionId: 's-1', seq: 1, type: 'weather/change', time: 5, data: { sky: 'grey' } }
     runtime.facts(await runtime.received('session/subscribe'), [raw], 's-2')
     await fence(connection)
     expect(seen.events).toEqual([{ type: 'unknown', originalType: 'weather/change', seq: 1, time: 5, sessionId: 's-2', raw }])

@@ -382,6 +382,14 @@ describe('time limits (RUN-9)', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
+  it('leaves no timer behind a run that ended in time', async () => {
+    const { runtime, run, fence, subscribed, messageId, log } = await prompted({ timeoutMs: 1000, inactivityTimeoutMs: 500 })
+    runtime.facts(subscribed, log.plain(messageId, 'Hi.'))
+    await run
+    await fence()
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   it('ends at timeoutMs in all, whatever is heard', async () => {
     const { runtime, run, fence, subscribed, messageId, log } = await prompted({ timeoutMs: 1000 })
     runtime.facts(subscribed, [log.receipt(messageId)])
@@ -411,6 +419,7 @@ describe('time limits (RUN-9)', () => {
     await expect(run).rejects.toMatchObject({
       name: 'RunTimeoutError',
       outcome: 'detached',
+      partial: { events: { length: 2 } },
       message: expect.stringContaining('inactivityTimeoutMs'),
     })
   })

@@ -45,7 +45,10 @@ async function linked(defaults = { cwd: '/project', model: undefined as string |
 
 it('creates with the directory and model of the launch, unless it is told otherwise', async () => {
   const { runtime, sessions } = await linked({ cwd: '/project', model: 'scripted/demo' })
+  const loose: Record<string, undefined> = { model: undefined, cwd: undefined } // as JavaScript may give it
   expect((await sessions.create()).id).toBe('s-new')
+  expect((await runtime.received('session/create')).params).toEqual({ cwd: '/project', model: 'scripted/demo' })
+  await sessions.create(loose)
   expect((await runtime.received('session/create')).params).toEqual({ cwd: '/project', model: 'scripted/demo' })
   await sessions.create({ cwd: 'packages/a', roots: ['docs', '/shared'], model: 'x/y', permissions: 'read-only', metadata: { a_b: 1 } })
   expect((await runtime.received('session/create')).params).toEqual({

@@ -26,13 +26,13 @@ export class Sessions {
    * @throws SessionExistsError, UnknownModelError, and RpcError `invalid_params` with the path of each fault.
    */
   async create(options: CreateOptions = {}): Promise<Session> {
-    const { cwd, model } = this.#defaults
-    const { roots } = options
+    const { cwd } = this.#defaults
+    const { roots, model = this.#defaults.model } = options
     const connection = await this.#connect()
     const { session } = await connection.call('session/create', {
-      ...(model === undefined ? {} : { model }),
       ...options,
       cwd: resolve(cwd, options.cwd ?? '.'),
+      ...(model === undefined ? {} : { model }),
       ...(roots === undefined ? {} : { roots: roots.map((root) => resolve(cwd, root)) }),
     })
     return new Session(session.sessionId, this.#connect)
