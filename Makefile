@@ -99,9 +99,11 @@ bench: setup ## measure, against the floor
 
 # --- changing it --------------------------------------------------------------
 
-gen: node_modules/.stamp $(VENV)/.stamp ## make the generated files again, from schema/src
+gen: node_modules/.stamp $(VENV)/.stamp ## make the generated files again, from schema/src and the tools
 	$(BIN)/tsc -b schema
 	node schema/dist/generate.js
+	$(BIN)/tsc -b runtime
+	node runtime/dist/tools/generate-catalogue.js
 
 fmt: node_modules/.stamp $(VENV)/.stamp ## format and fix, both languages
 	$(BIN)/biome check --write .
@@ -111,6 +113,6 @@ pack: setup ## make the packages that are published, and install them for proof
 	@node conformance/pack/pack.mjs
 
 clean: ## remove everything that was installed or built
-	rm -rf node_modules $(VENV) schema/dist runtime/dist ts-sdk/dist conformance/dist python-sdk/dist
+	rm -rf node_modules $(VENV) .node24 dist schema/dist runtime/dist ts-sdk/dist conformance/dist python-sdk/dist
 	find . -name '*.tsbuildinfo' -not -path './.local-model/*' -delete
 	find python-sdk -name __pycache__ -prune -exec rm -rf {} +

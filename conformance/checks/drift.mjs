@@ -1,13 +1,14 @@
-// Owns one rule: generated files are what the generator makes from schema/src today.
+// Owns one rule: generated files are what the generators make from their sources today.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isMain, report, repository, walk } from './files.mjs'
 
-const generator = 'schema/dist/generate.js'
+/** Each takes `--out DIR`. */
+const generators = ['schema/dist/generate.js', 'runtime/dist/tools/generate-catalogue.js']
 
-/** Everything the generator owns: nothing else may be in these folders. */
+/** Everything the generators own: nothing else may be in these folders. */
 export const owned = [
   'schema/protocol.schema.json',
   'ts-sdk/src/generated',
@@ -27,7 +28,7 @@ function ownedFiles(root) {
   return found
 }
 
-/** Compares both ways: `made` is what the generator wrote just now, `kept` is the repository. */
+/** Compares both ways: `made` is what the generators wrote just now, `kept` is the repository. */
 export function drifted(made, kept) {
   const fresh = new Set(walk(made, '').flatMap((entry) => (entry.isFolder ? [] : [entry.path])))
   const problems = []
@@ -39,14 +40,21 @@ export function drifted(made, kept) {
   return problems.sort()
 }
 
+/** Runs one generator into `out`; why that failed, or nothing. */
+function generate(generator, out) {
+  if (!existsSync(join(repository, generator))) return `${generator}: not built: run make setup`
+  const before = walk(out, '').length
+  const run = spawnSync(process.execPath, [generator, '--out', out], { cwd: repository, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (run.status !== 0) return `${generator}: failed (${run.signal ?? `exit ${run.status}`})`
+  if (walk(out, '').length === before) return `${generator}: wrote nothing below --out`
+  return undefined
+}
+
 function check() {
-  if (!existsSync(join(repository, generator))) return [`${generator}: not built: run make setup`]
   const made = mkdtempSync(join(tmpdir(), 'quiesce-drift-'))
   try {
-    const run = spawnSync(process.execPath, [generator, '--out', made], { cwd: repository, stdio: ['ignore', 'ignore', 'inherit'] })
-    if (run.status !== 0) return [`${generator}: failed (${run.signal ?? `exit ${run.status}`})`]
-    if (walk(made, '').length === 0) return [`${generator}: wrote nothing below --out`]
-    return drifted(made, repository)
+    const failures = generators.flatMap((generator) => generate(generator, made) ?? [])
+    return failures.length > 0 ? failures : drifted(made, repository)
   } finally {
     rmSync(made, { recursive: true, force: true })
   }
