@@ -8,6 +8,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^@quiesce\/schema$/, replacement: source('./schema/src/index.ts') },
+      { find: /^@quiesce\/schema\/(\w+)$/, replacement: `${source('./schema/src')}/$1.ts` },
       { find: /^@quiesce\/sdk$/, replacement: source('./ts-sdk/src/index.ts') },
     ],
   },

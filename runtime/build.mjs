@@ -1,12 +1,14 @@
 // Owns the executable's bundle: main and the store's worker, with a chunk for whatever is loaded when it is needed.
 // node build.mjs [directory]: into dist/bundle, or into another directory below this one.
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = dirname(fileURLToPath(import.meta.url))
-const outdir = resolve(root, process.argv[2] ?? 'dist/bundle')
+const target = resolve(root, process.argv[2] ?? 'dist/bundle')
+// Made beside it and put in its place whole: what runs meanwhile finds one or the other.
+const outdir = `${target}.${process.pid}`
 
 /** The messages of zod in fifty languages: nobody asks for them, and they would be two thirds of what every start loads. */
 const withoutLocales = {
@@ -19,7 +21,6 @@ const withoutLocales = {
   },
 }
 
-rmSync(outdir, { recursive: true, force: true })
 const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: { quiesce: 'src/main.ts', 'store-worker': 'src/store/sqlite/store-worker.ts' },
@@ -35,7 +36,7 @@ const { metafile } = await build({
   metafile: true,
   legalComments: 'none',
   chunkNames: '[name]-[hash]',
-  alias: { '@quiesce/schema': join(root, '../schema/src/index.ts') },
+  alias: { '@quiesce/schema': join(root, '../schema/src') },
   // Its binary comes with its package, and Node may bring SQLite itself.
   external: ['libsql'],
   // CommonJS parts ask for their modules in their own way.
@@ -46,6 +47,8 @@ const { metafile } = await build({
 
 const packages = bundledPackages(Object.keys(metafile.inputs))
 writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), packages.map(licenseOf).join('\n\n'))
+rmSync(target, { recursive: true, force: true })
+renameSync(outdir, target)
 report(metafile.outputs)
 
 /** The directory of each package that is in the bundle. */

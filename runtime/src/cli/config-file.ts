@@ -1,6 +1,6 @@
 // Owns what a config file may say. Loads the YAML parser only where there is a file; refuses unknown keys, with their line.
 import { readFile } from 'node:fs/promises'
-import { faultsOf } from '@quiesce/schema'
+import { faultsOf } from '@quiesce/schema/faults'
 import type { LineCounter, ParsedNode } from 'yaml'
 import * as z from 'zod/mini'
 import { type LogLevel, logLevels } from '../base/logger.ts'

@@ -1,5 +1,6 @@
 // Owns the two errors that a caller may see: a refusal with a code of the protocol's list, and bad params.
-import { errorCodes, type Fault } from '@quiesce/schema'
+import { errorCodes } from '@quiesce/schema/errors'
+import type { Fault } from '@quiesce/schema/faults'
 
 const retryable = new Map(errorCodes.map((entry) => [entry.code, entry.retryable]))
 

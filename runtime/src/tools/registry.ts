@@ -1,5 +1,5 @@
 // Owns the set of tools of a runtime: which are on, how they look to a model, and whether an input fits. Runs none.
-import { type Fault, faultsOf } from '@quiesce/schema'
+import { type Fault, faultsOf } from '@quiesce/schema/faults'
 import * as z from 'zod/mini'
 import type { ToolSpec } from '../models/model.ts'
 import type { Tool } from './tool.ts'

@@ -1,5 +1,6 @@
 // Owns the form of a script: its schema, its faults by file and path, and which entry answers a request.
-import { check, FactErrorCode } from '@quiesce/schema'
+import { FactErrorCode } from '@quiesce/schema/errors'
+import { check } from '@quiesce/schema/faults'
 import * as z from 'zod/mini'
 import type { ModelMessage } from '../model.ts'
 import { gateName } from './gates.ts'

@@ -27,7 +27,7 @@ export async function bundleStore(parent = join(repository, 'node_modules/.cache
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    alias: { '@quiesce/schema': join(repository, 'schema/src/index.ts') },
+    alias: { '@quiesce/schema': join(repository, 'schema/src') },
     external: ['libsql'],
     metafile: true,
     logLevel: 'error',
