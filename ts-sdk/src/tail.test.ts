@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { Log } from '../test/facts.ts'
 import { FakeRuntime, Refusal } from '../test/fake-runtime.ts'
 import type { SessionEvent } from './collect.ts'
@@ -120,6 +120,21 @@ describe('events', () => {
     await fence()
     expect(runtime.methods().filter((method) => method === 'session/subscribe')).toHaveLength(1)
     expect(runtime.holds).toBe(0)
+  })
+
+  it('listens to its signal only while it is open', async () => {
+    const { runtime, session } = await linked()
+    const { signal } = new AbortController()
+    const added = vi.spyOn(signal, 'addEventListener')
+    const removed = vi.spyOn(signal, 'removeEventListener')
+    const iterator = session.events({ after: 0, signal })[Symbol.asyncIterator]()
+    expect(added).not.toHaveBeenCalled()
+    const step = iterator.next()
+    runtime.facts(await runtime.received('session/subscribe'), [new Log().running()])
+    await step
+    expect(added).toHaveBeenCalledTimes(1)
+    await iterator.return?.()
+    expect(removed.mock.calls).toEqual(added.mock.calls)
   })
 
   it('throws what the subscription is refused with, and what ends it', async () => {

@@ -1,6 +1,5 @@
 // The SDK against a process: what it does when a runtime is well, when it isn't, and that it leaves none behind.
-import { existsSync, readFileSync } from 'node:fs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ConnectionClosedError, type LaunchOptions, ProtocolError, Quiesce } from '../src/index.ts'
 import { type Grace, RuntimeProcess } from '../src/process.ts'
 import { fixture, RuntimeWatch } from './watch.ts'
@@ -17,16 +16,6 @@ const options = (mode: string, more: LaunchOptions = {}): LaunchOptions => ({
   env: { ...watch.env(mode), ...more.env },
 })
 const launch = (mode: string, more?: LaunchOptions) => Quiesce.launch(options(mode, more))
-
-/** Whether the process is there and not merely waiting to be reaped. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return !existsSync('/proc/self/stat') || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-  } catch {
-    return false
-  }
-}
 
 describe('a runtime that is well', () => {
   it.each(['good', 'split', 'facts-first'])('runs and is closed: %s', async (mode) => {
@@ -143,31 +132,45 @@ describe('a runtime that is not', () => {
 })
 
 describe('closing', () => {
-  const grace: Grace = { stdin: 20, term: 20, kill: 5000, pipes: 5000 }
-
-  async function spawned(mode: string) {
+  /** A runtime that is started, and the signals that it is sent. */
+  async function spawned(mode: string, grace: Partial<Grace> = {}) {
     const plan = { command: process.execPath, args: [fixture], cwd: '/', env: { ...process.env, ...watch.env(mode) } }
-    const runtime = await RuntimeProcess.spawn(plan, undefined, grace)
+    const runtime = await RuntimeProcess.spawn(plan, undefined, { stdin: 5000, term: 5000, kill: 5000, pipes: 5000, ...grace })
     const ended = new Promise<Error>((resolve) => runtime.start({ frame: () => {}, ended: resolve }))
     await watch.said(/^pid/)
-    return { runtime, ended }
+    const kill = vi.spyOn(process, 'kill')
+    onTestFinished(() => kill.mockRestore())
+    const signals = () => kill.mock.calls.map(([pid, signal]) => (pid === -(runtime.pid ?? 0) ? signal : pid))
+    return { runtime, ended, signals }
   }
 
-  it('goes from the end of stdin to SIGTERM to SIGKILL, and says what ended it', async () => {
-    const { runtime, ended } = await spawned('deaf')
+  it('needs no signal where the end of stdin is enough; what is left of the group is killed', async () => {
+    const { runtime, ended, signals } = await spawned('good')
     await runtime.stop()
+    expect(await ended).toMatchObject({ exitCode: 0, signal: null, stderr: '' })
+    expect(signals()).toEqual(['SIGKILL'])
+  })
+
+  it('goes on to SIGTERM', async () => {
+    const { runtime, ended, signals } = await spawned('closes-stdout', { stdin: 20 })
+    await runtime.stop()
+    expect(await ended).toMatchObject({ exitCode: 4 })
+    expect(signals()).toEqual(['SIGTERM', 'SIGKILL'])
+  })
+
+  it('goes on to SIGKILL, and says what ended it', async () => {
+    const { runtime, ended, signals } = await spawned('deaf', { stdin: 20, term: 20 })
+    await Promise.all([runtime.stop(), runtime.stop()])
     expect(await ended).toMatchObject({ exitCode: null, signal: 'SIGKILL', message: expect.stringContaining('was ended by SIGKILL') })
+    expect(signals()).toEqual(['SIGTERM', 'SIGKILL', 'SIGKILL'])
     await watch.allGone()
-    expect(watch.lines.slice(1)).toEqual(['end of stdin', 'SIGTERM'])
   })
 
   it('takes along what the runtime left in its process group', async () => {
-    const { runtime } = await spawned('leaves-a-child')
-    const pid = Number((await watch.said(/^child/)).split(' ')[1])
-    expect(isRunning(pid)).toBe(true)
+    const { runtime, ended } = await spawned('leaves-a-child')
+    await watch.said('child')
     await runtime.stop()
-    // The child had its stdout too, and stop() waits for the end of that: so both are gone now.
-    expect([isRunning(runtime.pid ?? 0), isRunning(pid)]).toEqual([false, false])
+    expect(await ended).toMatchObject({ exitCode: 0 })
     await watch.allGone()
   })
 
