@@ -42,10 +42,11 @@ export class FollowedSession {
     this.state = stored.state
   }
 
-  /** Folds what is new of these facts and tells the followers. */
-  absorb(facts: readonly AnyFact[]): void {
+  /** Folds what is new of these facts and tells the followers; false, and nothing, where a fact before them is missing. */
+  absorb(facts: readonly AnyFact[]): boolean {
     const fresh = facts.filter((fact) => fact.seq > this.state.seq)
-    if (fresh.length === 0) return
+    if (fresh[0] === undefined) return true
+    if (fresh[0].seq !== this.state.seq + 1) return false
     for (const fact of fresh) {
       this.state = applyFact(this.state, fact)
       this.config = applyConfig(this.config, fact) ?? this.config
@@ -53,6 +54,7 @@ export class FollowedSession {
     }
     if (this.recent.length > RING * 2) this.recent.splice(0, this.recent.length - RING)
     for (const follower of [...this.followers]) follower.facts(fresh)
+    return true
   }
 
   delta(delta: Delta): void {
@@ -79,11 +81,11 @@ export class EventLog {
     const seen = this.#followed.get(request.sessionId)?.state.seq
     const result = await this.#store.commit(seen === undefined ? request : { ...request, seen })
     const session = this.#followed.get(request.sessionId)
-    if (session !== undefined) {
-      if (result.ok)
-        session.absorb([...result.foreign, ...request.facts.map((made, i) => placed(session.sessionId, result.first + i, made))])
-      else if (result.refused === 'unmet') session.absorb(result.foreign)
-    }
+    if (session === undefined) return result
+    const own = result.ok ? request.facts.map((made, i) => placed(session.sessionId, result.first + i, made)) : []
+    const foreign = result.ok || result.refused === 'unmet' ? result.foreign : []
+    // It began to be followed while the commit was under way: what another runtime put in between has to be read.
+    if (!session.absorb([...foreign, ...own])) await this.refresh(request.sessionId)
     return result
   }
 

@@ -1,0 +1,62 @@
+import type { AnyFact } from '@quiesce/schema'
+import { expect, test } from 'vitest'
+import { deferred } from '../base/deferred.ts'
+import { openMemoryStore } from '../store/memory/memory-store.ts'
+import type { CommitRequest, Store } from '../store/store.ts'
+import { EventLog } from './event-log.ts'
+import { fact, type NewFact } from './facts.ts'
+
+const config = { cwd: '/', roots: [], model: 'test/model', permissions: 'edit' as const, limits: {}, metadata: {} }
+const created: CommitRequest = { sessionId: 's', when: [{ kind: 'absent' }], facts: [fact('session/create', 1, { config, depth: 0 })] }
+
+const receipt = (id: string): NewFact =>
+  fact('inbox/receipt', 1, { message: { id, delivery: 'inject', origin: { kind: 'user' }, content: [{ type: 'text', text: id }] } })
+
+async function following(log: EventLog): Promise<AnyFact[]> {
+  const seen: AnyFact[] = []
+  await log.follow('s', { facts: (facts) => seen.push(...facts) })
+  return seen
+}
+
+test('TU-3: followers have seen a fact before its commit answers, also the facts of another runtime in between', async () => {
+  const store = openMemoryStore()
+  const [log, other] = [new EventLog(store), new EventLog(store)]
+  await log.commit(created)
+  const seen = await following(log)
+  await other.commit({ sessionId: 's', facts: [receipt('foreign')] })
+  await log.commit({ sessionId: 's', facts: [receipt('own')] })
+  expect(seen.map(({ seq }) => seq)).toEqual([2, 3])
+  expect(log.followed('s')?.state.pending.map(({ id }) => id)).toEqual(['foreign', 'own'])
+})
+
+test('SUB-1: a session that begins to be followed while a commit is under way misses nothing', async () => {
+  const store = openMemoryStore()
+  await store.commit(created)
+  const gate = deferred()
+  const held = new Proxy(store, {
+    get: (target, name: keyof Store) => {
+      if (name !== 'commit') return target[name].bind(target)
+      return (request: CommitRequest) => gate.promise.then(() => target.commit(request))
+    },
+  })
+  const log = new EventLog(held)
+  const committing = log.commit({ sessionId: 's', facts: [receipt('own')] })
+  const seen = await following(log)
+  await store.commit({ sessionId: 's', facts: [receipt('foreign')] })
+  gate.resolve()
+  await committing
+  expect(seen.map(({ seq }) => seq)).toEqual([2, 3])
+  expect(log.followed('s')?.state).toEqual((await store.load('s'))?.state)
+})
+
+test('SUB-2: recent facts come from memory, older ones from the store, and both agree', async () => {
+  const store = openMemoryStore()
+  const log = new EventLog(store)
+  await log.commit(created)
+  await following(log)
+  for (let i = 0; i < 990; i += 1) await log.commit({ sessionId: 's', facts: [receipt(`m${i}`)] })
+  expect(log.recent('s', 0, 10)).toBeNull()
+  for (const after of [0, 400, 980, 990, 991]) {
+    expect(await log.read('s', after, 7)).toEqual(await store.read('s', after, 7))
+  }
+})
