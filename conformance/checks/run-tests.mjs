@@ -8,7 +8,7 @@ import { fromJunit, fromLastLine, fromVitest, settle } from './test-counts.mjs'
 
 /** Suites that are scripts: each prints `N passed, N failed` as its last line. The command runs at the root of the repository. */
 export const scriptSuites = [
-  // { name: 'examples', command: ['node', 'ts-sdk/examples/run-all.mjs'] },
+  { name: 'examples', command: ['node', 'conformance/demo/examples.mjs'] },
 ]
 
 /** A suite that is still running after this long has hung: it is killed, and counts as one failure. */
@@ -39,6 +39,9 @@ function suites(scratch) {
     ...scriptSuites.map((suite) => ({ ...suite, count: (lastLine) => fromLastLine(lastLine) })),
   ]
 }
+
+/** How long an interrupted suite may take to end what it started. */
+const longestEndMs = 15_000
 
 let running
 
@@ -117,8 +120,10 @@ async function main() {
 if (isMain(import.meta.url)) {
   for (const signal of ['SIGINT', 'SIGTERM']) {
     process.on(signal, () => {
-      if (running) killGroup(running, 'SIGKILL')
-      process.exit(130)
+      if (!running) process.exit(130)
+      killGroup(running, 'SIGTERM') // a suite may have processes and files of its own to end
+      running.once('exit', () => process.exit(130))
+      setTimeout(() => killGroup(running, 'SIGKILL'), longestEndMs).unref()
     })
   }
   await main()

@@ -1,6 +1,8 @@
 // Owns `make demo`: every example, one after another, and a report that says what each has proven. No key, no network.
 import { examples } from './catalogue.mjs'
-import { run } from './example-run.mjs'
+import { passSignalsOn, run } from './example-run.mjs'
+
+passSignalsOn()
 
 const width = Math.max(...examples.map(({ title }) => title.length))
 

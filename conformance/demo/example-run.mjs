@@ -12,21 +12,24 @@ const longestRunMs = 120_000
 /** How long an interrupted example, with all that it started, may take to end. */
 const longestEndMs = 10_000
 
-const base = realpathSync(mkdtempSync(join(tmpdir(), 'quiesce-demo-')))
-/** The end of each example that runs. */
+/** The end of each example that runs, and the directories that are in use. */
 const running = new Map()
+const places = new Set()
 
 // Last of all, whatever happened before.
 process.on('exit', () => {
   for (const child of running.keys()) signalGroup(child, 'SIGKILL')
-  for (const pid of left(base)) signal(pid, 'SIGKILL')
-  rmSync(base, { recursive: true, force: true, maxRetries: 5 })
+  for (const place of places) remove(place)
 })
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(name, async () => {
-    await Promise.all([...running].map(([child, end]) => interrupt(child, end)))
-    process.exit(128 + constants.signals[name])
-  })
+
+/** From here on, a signal that ends this process first ends the examples that run, as Ctrl-C in a terminal would. */
+export function passSignalsOn() {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(name, async () => {
+      await Promise.all([...running].map(([child, end]) => interrupt(child, end)))
+      process.exit(128 + constants.signals[name])
+    })
+  }
 }
 
 /**
@@ -35,7 +38,8 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
  * where nothing is
  */
 export async function run(example, { interruptAt } = {}) {
-  const place = mkdtempSync(join(base, 'run-'))
+  const place = realpathSync(mkdtempSync(join(tmpdir(), 'quiesce-demo-')))
+  places.add(place)
   const begun = performance.now()
   const { child, output } = start(example, place)
   const end = endOf(child)
@@ -47,9 +51,9 @@ export async function run(example, { interruptAt } = {}) {
   clearTimeout(watchdog)
   const seconds = (performance.now() - begun) / 1000
   const problem = judge(example, status, how, output) ?? (await leavings(place, interruptAt === undefined ? 0 : longestEndMs))
-  for (const pid of left(place)) signal(pid, 'SIGKILL')
   running.delete(child)
-  rmSync(place, { recursive: true, force: true, maxRetries: 5 })
+  remove(place)
+  await gone(place, longestEndMs)
   return { title: example.title, problem, seconds, output: output.all }
 }
 
@@ -105,10 +109,20 @@ function judge({ status: wanted = 0, shows, says }, status, how, { stdout, stder
   return null
 }
 
-/** What an example left behind, or null. */
-async function leavings(place, graceMs) {
+function remove(place) {
+  for (const pid of left(place)) signal(pid, 'SIGKILL')
+  rmSync(place, { recursive: true, force: true, maxRetries: 5 })
+  places.delete(place)
+}
+
+async function gone(place, graceMs) {
   const until = Date.now() + graceMs
   while (left(place).length > 0 && Date.now() < until) await sleep(50)
+}
+
+/** What an example left behind, or null. */
+async function leavings(place, graceMs) {
+  await gone(place, graceMs)
   const processes = left(place)
   if (processes.length > 0) return `left processes behind: ${processes.map(describe).join(', ')}`
   const files = readdirSync(join(place, 'tmp'))
@@ -135,7 +149,7 @@ function readQuietly(path) {
 }
 
 async function appears(directory, name) {
-  const watcher = watch(directory)
+  const watcher = watch(directory, { persistent: false }) // the example may end first
   while (!readdirSync(directory).includes(name)) await once(watcher, 'change')
   watcher.close()
 }

@@ -5,7 +5,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '../checks/files.mjs'
 import { alone, examples, held, mistakes, pasted } from './catalogue.mjs'
-import { run } from './example-run.mjs'
+import { passSignalsOn, run } from './example-run.mjs'
+
+passSignalsOn()
 
 const wanted = process.argv.slice(2).join(' ').toLowerCase()
 const blocks = pasted(readFileSync(join(repository, 'README.md'), 'utf8'))
@@ -14,16 +16,23 @@ const suite = [
   ...held.map((example) => [example, { interruptAt: 'started' }]),
 ].filter(([{ title }]) => title.toLowerCase().includes(wanted))
 
-const results = []
-if (blocks.length !== 3)
-  results.push({ title: 'README', problem: `it must have 3 blocks that can be pasted, not ${blocks.length}`, seconds: 0, output: '' })
-for (const [example, how] of suite) results.push(await run(example, how))
+let passed = 0
+let failed = 0
 
-for (const { title, problem, seconds, output } of results) {
-  console.log(
-    `${problem === null ? 'ok' : 'FAILED'}  ${title} (${seconds.toFixed(1)} s)${problem === null ? '' : `: ${problem}\n${output.trimEnd()}\n`}`,
-  )
+function count({ title, problem, seconds, output }) {
+  if (problem === null) passed += 1
+  else failed += 1
+  console.log(`${problem === null ? 'ok    ' : 'FAILED'}  ${title} (${seconds.toFixed(1)} s)`)
+  if (problem !== null) console.log(`${problem}\n${output.trimEnd()}\n`)
 }
-const failed = results.filter(({ problem }) => problem !== null).length
-console.log(`${results.length - failed} passed, ${failed} failed`)
+
+const enough = blocks.length === 3
+count({
+  title: 'README: blocks that can be pasted',
+  problem: enough ? null : `there must be 3, one in each language and one of quiesce run: found ${blocks.length}`,
+  seconds: 0,
+  output: '',
+})
+for (const [example, how] of suite) count(await run(example, how))
+console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed === 0 ? 0 : 1
