@@ -9,6 +9,7 @@ import { fromJunit, fromLastLine, fromVitest, settle } from './test-counts.mjs'
 /** Suites that are scripts: each prints `N passed, N failed` as its last line. The command runs at the root of the repository. */
 export const scriptSuites = [
   { name: 'examples', command: ['node', 'conformance/demo/examples.mjs'] },
+  { name: 'node24', command: ['node', 'conformance/pack/node24.mjs'] },
 ]
 
 /** A suite that is still running after this long has hung: it is killed, and counts as one failure. */
