@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { Log } from '../test/facts.ts'
-import { FakeRuntime, type Request } from '../test/fake-runtime.ts'
-import { Connection } from './connection.ts'
+import type { Request } from '../test/fake-runtime.ts'
+import { linked } from '../test/linked.ts'
 import { ConnectionClosedError } from './errors.ts'
-import { Session } from './session.ts'
 import type { StreamItem } from './stream.ts'
-
-async function linked(runtime = new FakeRuntime()) {
-  const connection = await Connection.open(runtime, 60_000)
-  return { runtime, session: new Session('s-1', () => Promise.resolve(connection)), fence: () => connection.call('server/ping', {}) }
-}
 
 function delta(subscribed: Request, text: string, kind = 'text') {
   const { subscriptionId, sessionId } = subscribed.params

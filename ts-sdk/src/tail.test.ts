@@ -1,15 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
 import { Log } from '../test/facts.ts'
 import { FakeRuntime, Refusal } from '../test/fake-runtime.ts'
+import { linked } from '../test/linked.ts'
 import type { SessionEvent } from './collect.ts'
-import { Connection } from './connection.ts'
 import { ProtocolError } from './errors.ts'
-import { Session } from './session.ts'
-
-async function linked(runtime = new FakeRuntime()) {
-  const connection = await Connection.open(runtime, 60_000)
-  return { runtime, session: new Session('s-1', () => Promise.resolve(connection)), fence: () => connection.call('server/ping', {}) }
-}
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = []
