@@ -7,7 +7,7 @@ import sys
 
 from scratch import scratch
 
-from quiesce import Quiesce
+from quiesce import Quiesce, TurnEnd
 
 # Launching starts the runtime, a process of its own; it ends with the `with` block.
 with (
@@ -24,4 +24,5 @@ with (
     # How the last turn ended. A model that fails is no exception: `finish_reason` and `events` tell.
     print(f"({result.finish_reason})")
     if result.final_response == "":
-        sys.exit("There is no answer.")
+        ends = [event.data.reason for event in result.events if isinstance(event, TurnEnd)]
+        sys.exit(f"There is no answer. The last turn ended so: {ends[-1:]}")
