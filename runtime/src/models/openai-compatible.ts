@@ -26,21 +26,25 @@ const passedThrough = 'openaiCompatible'
 export function openAICompatible(settings: OpenAICompatibleSettings): Model {
   const { name, modelId, baseURL, apiKey, contextWindow, now } = settings
   const scrub = scrubber(apiKey === undefined ? [] : [apiKey])
+  /** Who hears the bytes of a request: fetch gets the request's own signal. */
+  const ears = new WeakMap<AbortSignal, () => void>()
+  // Once: it builds the schemas with which each answer is checked, and they are slow to build.
+  const chatModel = createOpenAICompatible({
+    name: passedThrough,
+    baseURL,
+    includeUsage: true,
+    headers: { 'User-Agent': 'quiesce' },
+    fetch: heardFetch(ears),
+    ...(apiKey === undefined ? {} : { apiKey }),
+  }).chatModel(modelId)
   return {
     name,
     ...(contextWindow === undefined ? {} : { contextWindow }),
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
-      const provider = createOpenAICompatible({
-        name: passedThrough,
-        baseURL,
-        includeUsage: true,
-        headers: { 'User-Agent': 'quiesce' },
-        fetch: heardFetch(request.onBytes),
-        ...(apiKey === undefined ? {} : { apiKey }),
-      })
+      if (request.onBytes !== undefined) ears.set(request.signal, request.onBytes)
       let begun = false
       try {
-        const { stream } = await provider.chatModel(modelId).doStream(callOptions(request))
+        const { stream } = await chatModel.doStream(callOptions(request))
         begun = true
         yield* parts(stream, request.signal, scrub)
       } catch (thrown) {
@@ -148,9 +152,10 @@ function count(value: unknown): number {
 }
 
 /** Node's own fetch, which shares connections, with an ear on the body: keep-alive comments are bytes that no part shows. */
-function heardFetch(onBytes: (() => void) | undefined): typeof globalThis.fetch {
+function heardFetch(ears: WeakMap<AbortSignal, () => void>): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await globalThis.fetch(input, init)
+    const onBytes = init?.signal ? ears.get(init.signal) : undefined
     if (onBytes === undefined || response.body === null || !response.ok) return response
     const ear = new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {

@@ -74,16 +74,14 @@ class Attempt {
     const watch = new SilenceWatch(clock, retry, (message) => this.#fail(failure('model_stalled', message, true)))
     const onAbort = () => this.#end({ kind: 'aborted', content: this.#builder.spoken(), usage: noUsage })
     signal.addEventListener('abort', onAbort)
-    try {
-      return await new Promise<Ended>((settle) => {
-        this.#settle = settle
-        void this.#read(watch)
-      })
-    } finally {
-      watch.stop()
-      signal.removeEventListener('abort', onAbort)
-      this.#stop.abort() // after a finish there is nothing left to stop
-    }
+    const ended = await new Promise<Ended>((settle) => {
+      this.#settle = settle
+      void this.#read(watch)
+    })
+    watch.stop()
+    signal.removeEventListener('abort', onAbort)
+    if (ended.kind !== 'answer') this.#stop.abort() // after a finish there is nothing to stop, and an abort isn't cheap
+    return ended
   }
 
   /** Reads to the end; a stream that hangs after the attempt was settled is left behind, and its late parts are dropped. */
