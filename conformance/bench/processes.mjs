@@ -116,7 +116,7 @@ export class Driver {
 
   #take(line) {
     const { value, error } = JSON.parse(line)
-    if (error !== undefined) return this.#fail(`failed at ${this.#waiting?.op}: ${error}`)
+    if (error !== undefined) return this.#fail(`failed at ${this.#waiting?.op}: ${error}\n${this.#stderr()}`.trimEnd())
     this.#settle()?.resolve(value)
   }
 
