@@ -1,10 +1,10 @@
 import type { AnyFact } from '@quiesce/schema'
 import { expect, test } from 'vitest'
 import { deferred } from '../base/deferred.ts'
+import { EventLog } from '../log/event-log.ts'
+import { fact, type NewFact } from '../log/facts.ts'
 import { openMemoryStore } from '../store/memory/memory-store.ts'
 import type { CommitRequest, Store } from '../store/store.ts'
-import { EventLog } from './event-log.ts'
-import { fact, type NewFact } from './facts.ts'
 
 const config = { cwd: '/', roots: [], model: 'test/model', permissions: 'edit' as const, limits: {}, metadata: {} }
 const created: CommitRequest = { sessionId: 's', when: [{ kind: 'absent' }], facts: [fact('session/create', 1, { config, depth: 0 })] }
