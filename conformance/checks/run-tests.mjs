@@ -10,6 +10,7 @@ import { fromJunit, fromLastLine, fromVitest, settle } from './test-counts.mjs'
 export const scriptSuites = [
   { name: 'examples', command: ['node', 'conformance/demo/examples.mjs'] },
   { name: 'node24', command: ['node', 'conformance/pack/node24.mjs'] },
+  { name: 'pack', command: ['node', 'conformance/pack/pack.mjs'] },
 ]
 
 /** A suite that is still running after this long has hung: it is killed, and counts as one failure. */

@@ -1,8 +1,9 @@
-// Owns which Node brings SQLite, and a Node 24 beside the one that runs this: in a prefix of its own, where it takes over no script.
+// Owns which Node brings SQLite, what a runtime says of the one that it runs on, and a Node 24 beside the one that runs this: in a prefix of its own, where it takes over no script.
+import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { repository } from '../checks/files.mjs'
-import { succeed } from './run.mjs'
+import { run, succeed } from './run.mjs'
 
 const version = '24.21.0'
 
@@ -10,6 +11,15 @@ const version = '24.21.0'
 export function driverOf(nodeVersion) {
   const [major, minor] = nodeVersion.replace(/^v/, '').split('.').map(Number)
   return major > 22 || (major === 22 && minor >= 13) ? 'node:sqlite' : 'libsql'
+}
+
+/** Proves that an executable of the runtime is healthy under this Node, that it uses the right driver and says nothing on stderr. */
+export async function checkDriver(node, executable, options) {
+  const { status, stdout, stderr } = await run([node, executable, 'doctor', '--json'], options)
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' }, stdout + stderr)
+  const { node: ranOn, store } = JSON.parse(stdout)
+  const version = (await succeed([node, '--version'], options)).trim()
+  assert.deepEqual({ ranOn, driver: store.driver }, { ranOn: version, driver: driverOf(version) })
 }
 
 /** The program, by its absolute path; installed where it is not there yet. */

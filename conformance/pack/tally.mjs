@@ -1,4 +1,6 @@
 // Owns how a script suite speaks: one line per check, and `N passed, N failed` as the last. Knows nothing of what is checked.
+import assert from 'node:assert/strict'
+
 let passed = 0
 let failed = 0
 
@@ -16,6 +18,9 @@ export async function check(name, prove) {
     return undefined
   }
 }
+
+/** Fails, and shows what there is, where a list of faults has any. */
+export const expectNone = (faults) => assert.deepEqual(faults, [])
 
 /** Takes over the counts of a suite that ran inside this one. */
 export function add(counts) {
