@@ -19,6 +19,9 @@ const defaults: RunOptions = {
   config: {},
 }
 
+/** One round of the event loop. */
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 /** The command over a whole runtime in memory; the model answers when the test says so. */
 class Command {
   readonly rig = new Rig()
@@ -79,7 +82,7 @@ class Command {
 
   /** The next model request, however long the command takes to come to it. */
   async asked(): Promise<Asked> {
-    while (this.rig.runtime.asked.length === 0) await quiet(() => this.rig.runtime.asked.length > 0)
+    while (this.rig.runtime.asked.length === 0) await turn()
     return this.rig.nextAsk()
   }
 
@@ -244,6 +247,18 @@ describe('CLI-4: the exit status comes from the facts', () => {
     expect(await running).toBe(0)
   })
 
+  it('is 1 where there is text, but the turn failed, also after a denial', async () => {
+    const command = new Command()
+    const running = command.start({ permissions: 'read-only' })
+    const asked = await command.asked()
+    const call = { type: 'tool_use' as const, callId: asked.hooks.newCallId(), name: 'work', input: {} }
+    const usage = { inputTokens: 1, outputTokens: 1 }
+    asked.answer({ kind: 'answer', content: [{ type: 'text', text: 'let me see' }, call], finish: 'tool_calls', usage })
+    ;(await command.asked()).answer(fails('model_request'))
+    expect(await running).toBe(1)
+    expect(command.printed).toBe('let me see\n')
+  })
+
   it('is 3 where another client cancelled', async () => {
     const command = new Command()
     const running = command.start()
@@ -330,6 +345,30 @@ describe('CLI-5: signals', () => {
     expect(facts.at(-1)).toMatchObject({ type: 'agent/status', data: { status: 'idle' } })
     expect(command.said[0]).toMatch(/cancelled by a signal/)
     expect(command.closed).toBe(1)
+  })
+
+  it('withdraws the message where it was not admitted: another runtime drives, and is left alone', async () => {
+    const command = new Command()
+    const { rig } = command
+    await rig.create('s')
+    rig.boot()
+    const running = command.start({ session: 's' })
+    let ended = false
+    running.finally(() => {
+      ended = true
+    })
+    const receipts = async () => (await rig.types()).filter((type) => type === 'inbox/receipt')
+    while ((await receipts()).length === 0) await turn()
+    command.signal()
+    while (!ended) {
+      rig.clock.advance(500)
+      await turn()
+    }
+    expect(await running).toBe(3)
+    expect(await rig.facts()).toContainEqual(
+      expect.objectContaining({ type: 'inbox/cancelled', data: expect.objectContaining({ reason: 'withdrawn' }) }),
+    )
+    expect(await rig.types()).not.toContain('agent/cancel')
   })
 
   it('the second stops at once, whatever goes on', async () => {

@@ -214,6 +214,20 @@ describe('shutdown', () => {
   })
 })
 
+it('shutdown lets through what was asked before it, also what still waits its turn', async () => {
+  const client = new Client()
+  await client.initialize()
+  const asked = [
+    client.send('session/create', create('s')),
+    client.send('session/prompt', { sessionId: 's', content: 'one', messageId: 'm1' }),
+    client.send('session/prompt', { sessionId: 's', content: 'two', messageId: 'm2' }),
+  ]
+  const shutdown = client.send('shutdown')
+  expect((await client.answer(shutdown)).result).toEqual({})
+  for (const id of asked) expect((await client.answer(id)).result).toBeDefined()
+  expect((await client.rig.types()).filter((type) => type === 'inbox/receipt')).toHaveLength(2)
+})
+
 describe('every method of the table', () => {
   it('answers', async () => {
     const client = new Client()
