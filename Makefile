@@ -115,4 +115,5 @@ pack: setup ## make the packages that are published, and install them for proof
 clean: ## remove everything that was installed or built
 	rm -rf node_modules $(VENV) .node24 dist schema/dist runtime/dist ts-sdk/dist conformance/dist python-sdk/dist
 	find . -name '*.tsbuildinfo' -not -path './.local-model/*' -delete
+	rm -rf .ruff_cache python-sdk/.ruff_cache python-sdk/.pytest_cache python-sdk/.hypothesis
 	find python-sdk -name __pycache__ -prune -exec rm -rf {} +
