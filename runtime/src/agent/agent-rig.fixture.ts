@@ -5,6 +5,7 @@ import { ManualClock } from '../base/clock.ts'
 import { countedIds, type Ids } from '../base/ids.ts'
 import { EventLog } from '../log/event-log.ts'
 import { noUsage } from '../log/facts.ts'
+import { Refusal } from '../log/refusal.ts'
 import type { ModelRequest, Outcome } from '../models/model.ts'
 import { openMemoryStore } from '../store/memory/memory-store.ts'
 import type { Owner, Store } from '../store/store.ts'
@@ -49,10 +50,10 @@ export class Runtime {
   readonly asked: Asked[] = []
   readonly called: Called[] = []
   readonly reports: unknown[] = []
-  readonly #cut: { alive: boolean }
+  readonly #cut: { alive: boolean; failing: boolean }
 
   constructor(store: Store, shared: { clock: ManualClock; ids: Ids; owner: Owner; dead: ReadonlySet<string> }) {
-    this.#cut = { alive: true }
+    this.#cut = { alive: true, failing: false }
     const cutStore = severable(store, this.#cut)
     this.log = new EventLog(cutStore)
     const tools = ['work', 'more', 'solo'].map((name) => this.#tool(name, name !== 'solo'))
@@ -127,6 +128,11 @@ export class Runtime {
           })
         }),
     }
+  }
+
+  /** The store fails from now on, or is mended: nothing of what it refuses is kept (RE-6). */
+  breakStore(broken: boolean): void {
+    this.#cut.failing = broken
   }
 
   /** The process is gone: nothing that it says reaches the store, and nothing answers it any more. */
@@ -219,12 +225,16 @@ export async function quiet(until: () => boolean = () => false, look: () => Prom
 }
 
 /** A store behind a process that may die: from then on it neither takes nor answers anything. */
-function severable(store: Store, cut: { alive: boolean }): Store {
+function severable(store: Store, cut: { alive: boolean; failing: boolean }): Store {
   const never = new Promise<never>(() => undefined)
+  const full = () => Promise.reject(new Refusal('storage_unavailable', 'the disk is full'))
   return new Proxy(store, {
     get: (target, name: keyof Store) => {
       const method = target[name] as (...args: unknown[]) => Promise<unknown>
-      return (...args: unknown[]) => (cut.alive ? method.apply(target, args).then((answer) => (cut.alive ? answer : never)) : never)
+      return (...args: unknown[]) => {
+        if (cut.failing) return full()
+        return cut.alive ? method.apply(target, args).then((answer) => (cut.alive ? answer : never)) : never
+      }
     },
   })
 }

@@ -291,3 +291,25 @@ test('DEL-1: delete ends the activation and its tools; the id is not used again'
   await expect(sessions.prompt({ sessionId: 's', content: 'x' })).rejects.toMatchObject({ code: 'session_not_found' })
   await expect(rig.create('s')).rejects.toMatchObject({ code: 'session_exists' })
 })
+
+test('RE-6: a store that fails rejects the prompt without a receipt, stops a running agent, and once mended it goes on', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const { runtime } = rig
+  const closed: string[] = []
+  await runtime.log.follow('s', { facts: () => undefined, closed: (reason) => closed.push(reason) })
+  await runtime.sessions.prompt({ sessionId: 's', content: 'one' })
+  const asked = await rig.nextAsk()
+  runtime.breakStore(true)
+  await expect(runtime.sessions.prompt({ sessionId: 's', content: 'two' })).rejects.toMatchObject({ code: 'storage_unavailable' })
+  const before = await rig.facts()
+  asked.answer(says('lost'))
+  await quiet(() => closed.length > 0)
+  expect(closed).toEqual(['storage'])
+  expect(await rig.facts()).toEqual(before)
+  runtime.breakStore(false)
+  await runtime.sessions.prompt({ sessionId: 's', content: 'three' })
+  for (const text of ['resumed', 'three']) (await rig.nextAsk()).answer(says(text))
+  await rig.idle()
+  await good(rig)
+})

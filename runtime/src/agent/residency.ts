@@ -3,7 +3,7 @@ import type { Inbox } from '../inbox/inbox.ts'
 import { noSession } from '../inbox/inbox.ts'
 import type { ClosedReason } from '../log/event-log.ts'
 import { isDue } from '../log/session-state.ts'
-import type { AcquireResult, Lease } from '../store/store.ts'
+import type { AcquireResult, Lease, Owner } from '../store/store.ts'
 import { Activation } from './activation.ts'
 import type { AgentPorts } from './ports.ts'
 
@@ -59,7 +59,9 @@ export class Residency {
     const { store, clock, owner, isDead } = this.#ports
     const at = () => ({ now: clock.now(), ttlMs: LEASE_MS })
     let result: AcquireResult = await store.acquire(sessionId, owner, at())
-    if (!result.ok && result.refused === 'held' && isDead(result.holder.owner))
+    // Our own is one that an activation which ended by a fault left behind: its commits are fenced from here on.
+    const orphaned = (holder: Owner) => holder.runtimeId === owner.runtimeId || isDead(holder)
+    if (!result.ok && result.refused === 'held' && orphaned(result.holder.owner))
       result = await store.acquire(sessionId, owner, { ...at(), replacing: result.holder.epoch })
     if (result.ok) return result.lease
     if (result.refused === 'not-found') throw noSession(sessionId)
