@@ -190,6 +190,26 @@ describe('CLI-4: the exit status comes from the facts', () => {
   })
 })
 
+describe('a session that was named', () => {
+  it('is changed by its options, and only where they say another thing', async () => {
+    for (const [options, updates] of [
+      [{ permissions: 'allow-all', config: { model: 'test/model' } }, []],
+      [
+        { permissions: 'read-only', maxSteps: 5, config: { model: 'test/other' } },
+        [{ permissions: 'read-only', model: 'test/other', limits: { maxSteps: 5 } }],
+      ],
+    ] as const) {
+      const command = new Command()
+      await command.rig.create('s')
+      const running = command.start({ session: 's', ...options })
+      ;(await command.asked()).answer(says('x'))
+      expect(await running).toBe(0)
+      const changes = (await command.rig.facts()).flatMap((fact) => (fact.type === 'session/update' ? [fact.data.change] : []))
+      expect(changes).toEqual(updates)
+    }
+  })
+})
+
 describe('CLI-1: a busy session', () => {
   async function busy() {
     const command = new Command()

@@ -118,18 +118,20 @@ async function* asText(stdin: AsyncIterable<Uint8Array | string>): AsyncGenerato
 /** A new session, or the one that was named, changed where an option says another thing than its configuration. */
 async function sessionFor(options: RunOptions, { sessions }: Runtime): Promise<SessionOf> {
   const { session: sessionId, permissions, maxSteps, system, config } = options
-  const given = {
-    ...(config.model !== undefined && { model: config.model }),
-    ...(permissions !== undefined && { permissions }),
-    ...(maxSteps !== undefined && { limits: { maxSteps } }),
-  }
-  if (sessionId === undefined) return sessions.create({ cwd: resolve(options.cwd), ...given, ...(system !== undefined && { system }) })
+  const { model } = config
+  if (sessionId === undefined)
+    return sessions.create({
+      cwd: resolve(options.cwd),
+      ...(model !== undefined && { model }),
+      ...(permissions !== undefined && { permissions }),
+      ...(maxSteps !== undefined && { limits: { maxSteps } }),
+      ...(system !== undefined && { system }),
+    })
   const session = await sessions.describe(sessionId)
   const change = {
-    ...(given.model !== session.model && { model: given.model }),
-    ...(given.permissions !== session.permissions && { permissions: given.permissions }),
-    ...(given.limits?.maxSteps !== session.limits.maxSteps && given.limits && { limits: { ...session.limits, ...given.limits } }),
+    ...(model !== undefined && model !== session.model && { model }),
+    ...(permissions !== undefined && permissions !== session.permissions && { permissions }),
+    ...(maxSteps !== undefined && maxSteps !== session.limits.maxSteps && { limits: { ...session.limits, maxSteps } }),
   }
-  const changed = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
-  return Object.keys(changed).length === 0 ? session : sessions.update({ sessionId, ...changed })
+  return Object.keys(change).length === 0 ? session : sessions.update({ sessionId, ...change })
 }

@@ -10,7 +10,6 @@ export class FrameOutput {
   readonly #write: Write
   readonly #onBroken: () => void
   #frames: string[] = []
-  /** Characters that were sent and that the system hasn't taken. */
   #unsent = 0
   #broken = false
   #waiting: { below: number; resolve: () => void }[] = []
@@ -37,6 +36,11 @@ export class FrameOutput {
   /** Is what was sent below the mark? */
   ready(): boolean {
     return this.#unsent < MARK
+  }
+
+  /** Characters that were sent and that the system hasn't taken. */
+  get unsent(): number {
+    return this.#unsent
   }
 
   /** Resolves once everything was handed to the system, or the other end is gone. */

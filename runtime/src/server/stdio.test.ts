@@ -6,19 +6,21 @@ import { Subscriptions } from '../subscriptions/subscriptions.ts'
 import { Frames } from './frames.fixture.ts'
 import { serveStdio } from './stdio.ts'
 
-function start(stop?: () => Promise<void>) {
+function start(stop?: () => Promise<void>, maxUnsent?: number) {
   const rig = new Rig()
   const { sessions, log } = rig.runtime
   const input = new PassThrough()
   const frames = new Frames()
-  const pipe = { broken: false }
+  const pipe: { broken: boolean; full: (() => void)[] | null } = { broken: false, full: null }
   const server = serveStdio(
     {
       input,
+      ...(maxUnsent !== undefined && { maxUnsent }),
       write: (text, done) => {
         if (pipe.broken) return done(new Error('EPIPE'))
         frames.push(text)
-        done()
+        if (pipe.full === null) done()
+        else pipe.full.push(done)
       },
     },
     {
@@ -92,6 +94,27 @@ describe('serve over stdin and stdout', () => {
     input.write(frame(4, 'shutdown'))
     expect(await server.ended).toBe('clean')
     expect(frames.all.at(-1)).toEqual({ jsonrpc: '2.0', id: 4, result: {} })
+  })
+
+  it('a client that asks and does not read is read no further, until it does', async () => {
+    const { input, pipe, frames } = start(undefined, 300_000)
+    input.write(hello)
+    await frames.answer(1)
+    pipe.full = []
+    const held = pipe.full
+    let id = 1
+    while (!input.isPaused()) {
+      input.write(frame(++id, 'session/fly'))
+      await quiet(
+        () => input.isPaused(),
+        async () => undefined,
+      )
+    }
+    expect(id).toBeGreaterThan(100)
+    pipe.full = null
+    for (const done of held) done()
+    input.write(frame(9999, 'server/ping'))
+    expect((await frames.answer(9999)).result).toBeDefined()
   })
 
   it('an end that takes too long is cut short, on the clock', async () => {

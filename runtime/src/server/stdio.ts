@@ -8,6 +8,8 @@ import { FrameOutput, type Write } from './output.ts'
 /** No end takes longer than this. */
 const STOP_WITHIN_MS = 5000
 const FLUSH_WITHIN_MS = 1000
+/** A client that asks and doesn't read is read no further above this. Far above the mark of subscriptions: a cancel must get through. */
+const MAX_UNSENT = 64 * 1024 * 1024
 
 export interface StdioPorts extends ConnectionPorts {
   clock: Clock
@@ -17,6 +19,8 @@ export interface StdioStreams {
   input: Readable
   /** Calls back with an error where nobody reads any more. */
   write: Write
+  /** Characters; for tests. */
+  maxUnsent?: number
 }
 
 export interface StdioServer {
@@ -27,7 +31,7 @@ export interface StdioServer {
 }
 
 export function serveStdio(streams: StdioStreams, ports: StdioPorts): StdioServer {
-  const { input } = streams
+  const { input, maxUnsent = MAX_UNSENT } = streams
   let end = () => {}
   const asked = new Promise<void>((resolve) => {
     end = resolve
@@ -35,7 +39,12 @@ export function serveStdio(streams: StdioStreams, ports: StdioPorts): StdioServe
   const output = new FrameOutput(streams.write, end)
   const connection = new Connection(ports, output, end)
   const reader = new FrameReader(connection.peer, ports.limits.maxFrameBytes)
-  input.on('data', (chunk: Buffer) => reader.push(chunk))
+  input.on('data', (chunk: Buffer) => {
+    reader.push(chunk)
+    if (output.unsent <= maxUnsent) return
+    input.pause()
+    void output.drained().then(() => input.resume())
+  })
   for (const event of ['end', 'close', 'error'] as const) input.once(event, end)
 
   const stop = async (): Promise<'clean' | 'late'> => {
