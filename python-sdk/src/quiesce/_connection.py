@@ -36,6 +36,7 @@ class Connection:
         self._frames = FrameReader()
         self._process: Process | None = None
         self._greeted = False
+        self._closing = False
 
     @classmethod
     async def open(
@@ -82,13 +83,15 @@ class Connection:
 
         Cancelled, it kills at once.
         """
+        self._closing = True
+        self.peer.fail_subscriptions(self._closed_error)
         try:
             await asyncio.wait([self.peer.request("shutdown", {}, self._grace.shutdown)])
         except asyncio.CancelledError:
             self.process.kill()
             raise
         finally:
-            self.peer.fail(lambda: ConnectionClosedError("close() was called"))
+            self.peer.fail(self._closed_error)
             await self.process.end()
 
     async def _greet(self) -> None:
@@ -123,6 +126,8 @@ class Connection:
         self.peer.fail(self._closed_error)
 
     def _closed_error(self) -> QuiesceError:
+        if self._closing:
+            return ConnectionClosedError("close() was called")
         code, tail = self.process.exit_code, self.process.stderr_tail
         if code is None:
             how = "the runtime closed its stdout and had to be killed"

@@ -99,6 +99,10 @@ class Peer:
         for pending in list(self._pending.values()):
             if not pending.answer.done():
                 pending.answer.set_exception(failure())
+        self.fail_subscriptions(failure)
+
+    def fail_subscriptions(self, failure: Callable[[], QuiesceError]) -> None:
+        """Ends every subscription, and leaves the requests."""
         routes, self._routes = self._routes, {}
         for _, failed in routes.values():
             failed(failure())

@@ -45,7 +45,9 @@ class Process:
         self._exited: asyncio.Future[None] = self._loop.create_future()
         self._stdout_pipe = _Pipe(on_data)
         self._stderr_pipe = _Pipe(stderr.feed)
+        self._stdin_pipe = _Pipe(lambda _: None)
         self._stdin: asyncio.WriteTransport | None = None
+        self._closed_pipes = False
         self._watch: asyncio.Task[None] | None = None
 
     @classmethod
@@ -143,6 +145,8 @@ class Process:
 
         For forgotten runtimes and for our own exit.
         """
+        if os.getpid() != self._owner:
+            return  # a fork's copy of us ends nothing
         for number, limit in (
             (signal.SIGTERM, self._grace.stdin + self._grace.term),
             (signal.SIGKILL, self._grace.kill),
@@ -171,7 +175,7 @@ class Process:
         try:
             await self._loop.connect_read_pipe(lambda: self._stdout_pipe, waiting.pop(0))
             await self._loop.connect_read_pipe(lambda: self._stderr_pipe, waiting.pop(0))
-            self._stdin, _ = await self._loop.connect_write_pipe(asyncio.BaseProtocol, waiting.pop(0))
+            self._stdin, _ = await self._loop.connect_write_pipe(lambda: self._stdin_pipe, waiting.pop(0))
         except BaseException:
             for pipe in waiting:
                 if pipe is not None:
@@ -211,17 +215,20 @@ class Process:
         return self._exited.done()
 
     def _signal(self, number: signal.Signals) -> None:
-        if os.getpid() == self._owner and not self._gone.is_set():  # a fork's copy of us ends nothing
+        if os.getpid() == self._owner and not self._gone.is_set():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, number)
 
     def _close_pipes(self) -> None:
+        if self._closed_pipes:
+            return
+        self._closed_pipes = True
         self._stderr.end()
-        for transport in (self._stdin, self._stdout_pipe.transport, self._stderr_pipe.transport):
-            if isinstance(transport, asyncio.WriteTransport):
-                transport.abort()
-            elif transport is not None:
-                transport.close()
+        if self._stdin is not None and not self._stdin_pipe.ended.done():
+            self._stdin.abort()
+        for pipe in (self._stdout_pipe, self._stderr_pipe):
+            if pipe.transport is not None:
+                pipe.transport.close()
 
 
 class _Pipe(asyncio.Protocol):

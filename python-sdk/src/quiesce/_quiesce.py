@@ -148,7 +148,14 @@ class AsyncQuiesce:
         self._loop = loop
         if self._starting is None or (self._starting.done() and self._connection is None):
             self._starting = loop.create_task(self._start())
-        return await asyncio.shield(self._starting)
+        starting = self._starting
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if starting.cancelled() and (task is None or task.cancelling() == 0):  # not this call: the start was
+                raise ConnectionClosedError("close() was called") from None
+            raise
 
     async def _start(self) -> Connection:
         options = self._options

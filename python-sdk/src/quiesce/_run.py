@@ -169,6 +169,8 @@ class Run:
             self._fail(ProtocolError(f"the runtime gave message {self._plan.message_id} the id {given}"))
 
     def _fail(self, error: QuiesceError) -> None:
+        if self._subscription is not None:
+            self._subscription.close()  # nothing behind the error is part of the run
         if not self._verdict.done():
             self._verdict.set_exception(error)
             self._verdict.exception()  # seen, also where nobody awaits the verdict any more

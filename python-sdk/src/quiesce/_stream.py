@@ -31,6 +31,7 @@ class AsyncRunStream:
         self._deltas = 0
         self._news = asyncio.Event()
         self._told = False
+        self._aborted: RunAbortedError | None = None
         self._run = Run(connect, plan, self._take)
         self._task = asyncio.get_running_loop().create_task(self._run.follow())
         self._task.add_done_callback(self._ended)
@@ -91,30 +92,23 @@ class AsyncRunStream:
 
     def _ended(self, task: asyncio.Task[RunResult]) -> None:
         self._news.set()
-        if not task.cancelled():
-            task.exception()  # seen: whoever iterates or asks for the result is told, and nobody else need be
+        try:
+            task.result()
+        except asyncio.CancelledError as cancelled:  # asyncio gives its cause away once only
+            cause = cancelled.__cause__
+            self._aborted = cause if isinstance(cause, RunAbortedError) else self._run.never_began()
+        except Exception:
+            pass  # whoever iterates or asks for the result is told, and nobody else need be
 
     async def _or_give_up(self, waiting: Awaitable[object]) -> None:
         try:
             await waiting
         except asyncio.CancelledError as cancelled:
             await self.close()
-            cancelled.__cause__ = self._aborted()
+            cancelled.__cause__ = self._aborted
             raise
 
-    def _aborted(self) -> RunAbortedError | None:
-        """Why the run ended, where it was given up."""
-        if not self._task.cancelled():
-            return None
-        try:
-            self._task.result()
-        except asyncio.CancelledError as cancelled:
-            if isinstance(cancelled.__cause__, RunAbortedError):
-                return cancelled.__cause__
-        return self._run.never_began()
-
     def _outcome(self) -> RunResult:
-        aborted = self._aborted()
-        if aborted is not None:
-            raise aborted
+        if self._aborted is not None:
+            raise self._aborted
         return self._task.result()

@@ -45,6 +45,8 @@ class AsyncEvents:
     async def __anext__(self) -> SessionEvent:
         while not self._closed:
             buffer = self._buffer or await self._open()
+            if self._closed:
+                break
             if buffer.items:
                 item = buffer.items.popleft()
                 if isinstance(item, ProtocolError):
@@ -82,6 +84,8 @@ class AsyncEvents:
         buffer.subscription = subscription = Subscription(connection, self._session_id, buffer)
         await subscription.start(after=self._after, from_message=self._from_message, activate=False, deltas=False)
         self._buffer = buffer
+        if self._closed:  # meanwhile
+            buffer.let_go()
         finalizer = weakref.finalize(self, _forget, asyncio.get_running_loop(), buffer)
         finalizer.atexit = False
         return buffer

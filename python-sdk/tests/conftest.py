@@ -1,0 +1,78 @@
+"""What the tests share: runtimes that are scripted peers, and what such a peer was asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from quiesce import AsyncQuiesce
+from quiesce._process import Grace
+from quiesce._quiesce import LaunchOptions
+
+PEERS = Path(__file__).with_name("peers.py")
+QUICK = Grace(shutdown=0.3, stdin=0.2, term=0.2, kill=5.0, pipes=0.3)
+
+
+class Scripted:
+    """One scripted peer as a runtime."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.path = folder / name
+        self.log = folder / f"{name}.log"
+        command = shlex.join([sys.executable, "-S", "-E", str(PEERS), name])
+        alive = folder / f"{name}.alive"
+        os.mkfifo(alive)
+        self._alive = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+        log = shlex.quote(str(self.log))
+        self.path.write_text(f"#!/bin/sh\nexec 9>{shlex.quote(str(alive))}\nPEER_LOG={log} exec {command}\n")
+        self.path.chmod(0o755)
+
+    def client(self, *, request_timeout: float | None = 20.0, grace: Grace = QUICK) -> AsyncQuiesce:
+        """A client of it that is quick to lose patience at its end."""
+        return AsyncQuiesce(LaunchOptions(self.path, None, None, None, None, None, None, request_timeout, grace))
+
+    def asked(self, method: str | None = None) -> list[dict[str, Any]]:
+        """The params of the requests that it read, of one method or of all."""
+        lines = [json.loads(line) for line in self.log.read_text().splitlines()]
+        return [line["params"] for line in lines if method in {None, line.get("method")}]
+
+    def methods(self) -> list[str]:
+        """The methods of the requests that it read."""
+        return [json.loads(line).get("method", "(an answer)") for line in self.log.read_text().splitlines()]
+
+    def is_gone(self, within: float = 20.0) -> bool:
+        """Whether no process of it lives; waits for that so many seconds."""
+        try:
+            return os.read(self._alive, 1) == b""
+        except BlockingIOError:  # it is open somewhere
+            return select.select([self._alive], [], [], within)[0] != []
+
+    def forget(self) -> None:
+        os.close(self._alive)
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Iterator[Callable[[str], Scripted]]:
+    made: list[Scripted] = []
+
+    def make(name: str) -> Scripted:
+        made.append(Scripted(tmp_path, name))
+        return made[-1]
+
+    yield make
+    for peer in made:
+        peer.forget()
+
+
+@pytest.fixture(autouse=True)
+def no_runtime_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test starts a runtime that it doesn't name."""
+    monkeypatch.delenv("QUIESCE_RUNTIME", raising=False)

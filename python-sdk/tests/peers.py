@@ -1,0 +1,539 @@
+"""Owns the scripted peers, most of them misbehaving: each function is one, run as `python peers.py NAME`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+
+from peer_kit import LIMITS, RESULTS, Json, Peer
+
+ALIVE = 9
+"""A descriptor that is open for as long as a process of this peer lives."""
+
+PEERS: dict[str, Callable[[Peer], None]] = {}
+
+
+def peer(script: Callable[[Peer], None]) -> Callable[[Peer], None]:
+    PEERS[script.__name__] = script
+    return script
+
+
+# Right ones.
+
+
+@peer
+def right(p: Peer) -> None:
+    p.greet()
+    p.serve()
+
+
+@peer
+def answers_after_the_facts(p: Peer) -> None:
+    p.greet()
+    p.subscribed()
+    prompt = p.expect("session/prompt")
+    message_id = prompt["params"]["messageId"]
+    p.facts(*p.interval(1, message_id))
+    ping = p.expect("server/ping")
+    p.answer(prompt, {"messageId": message_id})
+    p.answer(ping, {})
+    p.serve()
+
+
+@peer
+def subscribes_after_the_facts(p: Peer) -> None:
+    """The answer to a collect's subscribe comes behind the whole interval."""
+    p.greet()
+    request = p.expect("session/subscribe")
+    p.facts(*p.interval(5, request["params"]["from"]["messageId"]))
+    p.answer(request, p.subscription_at(13))
+    p.until_end()
+
+
+@peer
+def cuts_everywhere(p: Peer) -> None:
+    """Every byte is a write of its own, and the text holds every character that splits lines elsewhere."""
+    p.greet()
+    p.subscribed()
+    prompt = p.expect("session/prompt")
+    p.held = whole = bytearray()
+    p.answer(prompt, {"messageId": prompt["params"]["messageId"]})
+    p.facts(*p.interval(1, prompt["params"]["messageId"], text=prompt["params"]["content"]))
+    p.held = None
+    for byte in whole:
+        p.write(bytes([byte]))
+    p.until_end()
+
+
+@peer
+def turn_without_idle(p: Peer) -> None:
+    """The admitting turn ends, and the agent stays busy."""
+    p.greet()
+    p.subscribed()
+    prompt = p.expect("session/prompt")
+    p.answer(prompt, {"messageId": prompt["params"]["messageId"]})
+    p.facts(p.receipt(1, prompt["params"]["messageId"]), *p.turn(2, prompt["params"]["messageId"]))
+    while (request := p.read()) is not None:
+        match request["method"]:
+            case "session/withdraw":
+                p.answer(request, {"withdrawn": False})
+            case "session/cancel":
+                p.answer(request, {"cancelled": True, "withdrawn": []})
+            case method:
+                p.answer(request, RESULTS.get(method, {}))
+
+
+@peer
+def was_busy(p: Peer) -> None:
+    """Another message's turn goes on before the receipt."""
+    p.greet()
+    p.subscribed(3)
+    prompt = p.expect("session/prompt")
+    message_id = prompt["params"]["messageId"]
+    p.answer(prompt, {"messageId": message_id})
+    p.facts(p.delta("before"), p.status(4, "running"), p.receipt(5, message_id), p.delta("after"), p.status(6, "idle"))
+    p.serve()
+
+
+@peer
+def trickles(p: Peer) -> None:
+    """Sends a delta for each ping."""
+    p.greet()
+    p.subscribed()
+    prompt = p.expect("session/prompt")
+    p.answer(prompt, {"messageId": prompt["params"]["messageId"]})
+    p.facts(p.receipt(1, prompt["params"]["messageId"]))
+    while (request := p.read()) is not None:
+        p.send(p.delta("."))
+        p.answer(request, RESULTS.get(request["method"], {}))
+
+
+@peer
+def stale_idle(p: Peer) -> None:
+    """An idle and a quiescence older than the receipt come first."""
+    p.greet()
+    p.subscribed(7)
+    prompt = p.expect("session/prompt")
+    message_id = prompt["params"]["messageId"]
+    p.facts(p.status(8, "running"), p.status(9, "idle"))
+    p.answer(prompt, {"messageId": message_id})
+    p.facts(*p.interval(10, message_id))
+    p.until_end()
+
+
+@peer
+def speaks_of_new_things(p: Peer) -> None:
+    """Unknown facts, blocks, kinds, statuses, notifications and fields."""
+    p.greet()
+    p.subscribed()
+    prompt = p.expect("session/prompt")
+    message_id = prompt["params"]["messageId"]
+    p.send({"method": "weather.changed", "params": {"sky": "grey"}})
+    p.send({"method": "session.moved", "params": {"subscriptionId": p.subscription}})
+    blocks = [{"type": "hologram", "text": "no text"}, {"type": "text", "text": "Hi."}]
+    message = {
+        "turnId": "t",
+        "stepId": "st",
+        "outputId": "o",
+        "content": blocks,
+        "model": "m",
+        "finish": "bored",
+        "new": 1,
+    }
+    usage = {"inputTokens": 1, "outputTokens": 1}
+    p.facts(
+        p.receipt(1, message_id),
+        p.fact(2, "weather/change", {"sky": "grey"}),
+        p.fact(3, "assistant/message", {**message, "usage": usage}),
+        p.fact(4, "turn/end", {"turnId": "t", "reason": {"kind": "paused_by_weather"}, "usage": usage}),
+        p.fact(5, "agent/status", {"status": "dreaming", "activityId": "a"}),
+        p.status(6, "idle", [{"kind": "tide", "harbour": "Dover"}]),
+    )
+    p.answer(prompt, {"messageId": message_id, "new": True})
+    p.until_end()
+
+
+@peer
+def sends_big_frames(p: Peer) -> None:
+    p.greet()
+    p.subscribed()
+    prompt = p.expect("session/prompt")
+    p.answer(prompt, {"messageId": prompt["params"]["messageId"]})
+    p.facts(*p.interval(1, prompt["params"]["messageId"], text="ä" * 8_000_000))
+    p.until_end()
+
+
+@peer
+def sends_a_frame_over_the_limit(p: Peer) -> None:
+    p.greet()
+    request = p.expect("model/list")
+    p.write(b'{"jsonrpc":"2.0","id":%d,"result":"' % request["id"])
+    with contextlib.suppress(BrokenPipeError):
+        for _ in range(40):
+            p.write(b"x" * (1024 * 1024))
+    p.until_end()
+
+
+@peer
+def holds_an_inject(p: Peer) -> None:
+    p.greet()
+    p.subscribed()
+    p.facts(p.receipt(1, "m-1", delivery="inject"))
+    p.until_end()
+
+
+def given_up(p: Peer, *, withdrawn: bool, facts: Callable[[str], list[Json]], answers: bool = True) -> None:
+    """Holds a run open, and says what becomes of its message."""
+    p.greet()
+    request = p.subscribed()
+    message_id = request["params"].get("from", {}).get("messageId")
+    if message_id is None:
+        prompt = p.expect("session/prompt")
+        message_id = prompt["params"]["messageId"]
+        p.answer(prompt, {"messageId": message_id})
+    p.facts(*facts(message_id))
+    while (request := p.read()) is not None:
+        match request["method"]:
+            case "session/withdraw" if answers:
+                p.answer(request, {"withdrawn": withdrawn})
+            case "session/cancel":
+                p.answer(request, {"cancelled": True, "withdrawn": []})
+            case "server/ping":
+                p.answer(request, {})
+            case "shutdown":
+                return
+            case _:
+                pass
+
+
+@peer
+def withdraws(p: Peer) -> None:
+    given_up(p, withdrawn=True, facts=lambda message_id: [p.receipt(1, message_id)])
+
+
+@peer
+def shares_the_interval(p: Peer) -> None:
+    """Another client's message lies in the interval."""
+    given_up(p, withdrawn=False, facts=lambda message_id: [p.receipt(1, message_id), p.receipt(2, "another")])
+
+
+@peer
+def shares_with_a_goal(p: Peer) -> None:
+    """The interval's other messages are no client's; one before it is."""
+    given_up(
+        p,
+        withdrawn=False,
+        facts=lambda message_id: [
+            p.receipt(1, "earlier"),
+            p.receipt(2, message_id),
+            p.receipt(3, "goal:g:1", origin={"kind": "goal", "goalId": "g"}),
+        ],
+    )  # fmt: skip
+
+
+@peer
+def says_nothing_of_withdrawing(p: Peer) -> None:
+    given_up(p, withdrawn=False, answers=False, facts=lambda message_id: [p.receipt(1, message_id)])
+
+
+@peer
+def never_subscribes(p: Peer) -> None:
+    p.greet()
+    while True:
+        p.expect("session/subscribe")
+
+
+@peer
+def knows_no_message(p: Peer) -> None:
+    p.greet()
+    p.refuse(p.expect("session/subscribe"), "message_not_found")
+    p.until_end()
+
+
+@peer
+def refuses_the_prompt_late(p: Peer) -> None:
+    """The prompt's answer comes with the first ping, and is a refusal."""
+    p.greet()
+    p.subscribed()
+    prompt = p.expect("session/prompt")
+    ping = p.read()
+    p.refuse(prompt, "session_busy")
+    if ping is not None:
+        p.answer(ping, {})
+    p.serve()
+
+
+# Whose facts are wrong.
+
+
+def prompted(p: Peer, facts: Callable[[str], list[Json]]) -> None:
+    p.greet()
+    p.subscribed()
+    prompt = p.expect("session/prompt")
+    p.answer(prompt, {"messageId": prompt["params"]["messageId"]})
+    p.facts(*facts(prompt["params"]["messageId"]))
+    p.until_end()
+
+
+@peer
+def loses_a_fact(p: Peer) -> None:
+    def facts(message_id: str) -> list[Json]:
+        whole = p.interval(1, message_id)
+        return [*whole[:4], *whole[5:]]
+
+    prompted(p, facts)
+
+
+@peer
+def repeats_facts(p: Peer) -> None:
+    def facts(message_id: str) -> list[Json]:
+        whole = p.interval(1, message_id)
+        return [*whole[:5], *whole[2:5], *whole[4:]]
+
+    prompted(p, facts)
+
+
+@peer
+def sends_a_malformed_fact(p: Peer) -> None:
+    def facts(message_id: str) -> list[Json]:
+        return [p.receipt(1, message_id), p.fact(2, "turn/end", {"turnId": "t-1", "reason": {}}), p.status(3, "idle")]
+
+    prompted(p, facts)
+
+
+@peer
+def closes_the_session(p: Peer) -> None:
+    def facts(message_id: str) -> list[Json]:
+        closed = {
+            "subscriptionId": p.subscription,
+            "sessionId": p.session,
+            "reason": "storage",
+            "error": {"message": "disk full"},
+        }
+        return [p.receipt(1, message_id), {"method": "session.closed", "params": closed}]
+
+    prompted(p, facts)
+
+
+@peer
+def history(p: Peer) -> None:
+    """Serves 2,500 facts of history behind any cursor, one of them malformed; then waits."""
+    p.greet()
+    while (request := p.read()) is not None:
+        if request["method"] == "session/subscribe":
+            p.subscription, p.session = request["params"]["subscriptionId"], request["params"]["sessionId"]
+            p.answer(request, p.subscription_at(2500))
+            after = request["params"]["after"]
+            p.facts(
+                *(p.fact(seq, "tool/start", {"callId": 0 if seq == 1234 else "c"}) for seq in range(after + 1, 2501))
+            )
+        else:
+            p.answer(request, RESULTS.get(request["method"], {}))
+
+
+@peer
+def has_a_hole(p: Peer) -> None:
+    p.greet()
+    p.subscribed(8)
+    p.facts(*(p.fact(seq, "tool/start", {"callId": "c"}) for seq in (4, 7, 8)))
+    p.serve()
+
+
+@peer
+def closes_a_watched_session(p: Peer) -> None:
+    p.greet()
+    p.subscribed(1)
+    closed = {"subscriptionId": p.subscription, "sessionId": p.session, "reason": "storage"}
+    p.facts(p.fact(1, "tool/start", {"callId": "c"}), {"method": "session.closed", "params": closed})
+    p.serve()
+
+
+@peer
+def has_pages(p: Peer) -> None:
+    p.greet()
+    for page in (1, 2, 3):
+        request = p.expect("session/messages")
+        message: Json = {"role": "user", "content": [], "seq": page}
+        p.answer(request, {"messages": [message], **({} if page == 3 else {"nextCursor": str(page)})})
+    p.serve()
+
+
+# Whose answers are wrong.
+
+
+@peer
+def refuses_the_prompt(p: Peer) -> None:
+    p.greet()
+    p.subscribed()
+    p.refuse(p.expect("session/prompt"), "session_busy", retryable=True, since=7)
+    p.until_end()
+
+
+@peer
+def refuses_everything(p: Peer) -> None:
+    """With the code that the request's `provider` names."""
+    p.greet()
+    while (request := p.read()) is not None:
+        p.refuse(request, request["params"]["provider"])
+
+
+@peer
+def gives_another_id(p: Peer) -> None:
+    p.greet()
+    p.subscribed()
+    p.answer(p.expect("session/prompt"), {"messageId": "another"})
+    p.until_end()
+
+
+@peer
+def answers_malformed(p: Peer) -> None:
+    p.greet()
+    while (request := p.read()) is not None:
+        p.answer(request, {"models": [{"model": 5}]})
+
+
+@peer
+def refuses_malformed(p: Peer) -> None:
+    p.greet()
+    while (request := p.read()) is not None:
+        p.send({"id": request["id"], "error": {"message": "no code"}})
+
+
+@peer
+def answers_twice_and_late(p: Peer) -> None:
+    p.greet()
+    request = p.expect("model/list")
+    p.answer(request, {"models": []})
+    p.answer(request, {"models": [{"model": 7}]})
+    p.serve()
+
+
+@peer
+def answers_nobody(p: Peer) -> None:
+    p.greet()
+    p.expect("model/list")
+    p.send({"id": 99, "result": {}})
+    p.until_end()
+
+
+@peer
+def cannot_read(p: Peer) -> None:
+    p.greet()
+    p.expect("model/list")
+    p.send({"id": None, "error": {"code": -32700, "message": "not JSON"}})
+    p.until_end()
+
+
+@peer
+def asks_questions(p: Peer) -> None:
+    """Sends a request, and serves on once it is refused."""
+    p.greet()
+    request = p.expect("model/list")
+    p.send({"id": "q-1", "method": "client/favour", "params": {}})
+    answer = p.read()
+    code = -1 if answer is None else answer["error"]["code"]
+    p.answer(request, {"models": [{"model": str(code), "provider": "p", "available": True}]})
+    p.serve()
+
+
+@peer
+def prints_garbage(p: Peer) -> None:
+    p.greet()
+    p.expect("model/list")
+    p.write(b"Debugger attached.\n")
+    p.until_end()
+
+
+@peer
+def never_answers(p: Peer) -> None:
+    p.greet()
+    p.until_end()
+
+
+@peer
+def never_greets(p: Peer) -> None:
+    p.until_end()
+
+
+@peer
+def speaks_version_2(p: Peer) -> None:
+    request = p.expect("initialize")
+    result = {"protocol": 2, "server": {"name": "peer", "version": "0"}, "limits": LIMITS}
+    p.answer(request, {**result, "capabilities": {"methods": [], "deltas": True}})
+    p.until_end()
+
+
+# Whose process is wrong.
+
+
+@peer
+def exits_at_once(p: Peer) -> None:
+    complain("the store is locked")
+    sys.exit(3)
+
+
+@peer
+def dies_in_a_run(p: Peer) -> None:
+    p.greet()
+    p.subscribed()
+    prompt = p.expect("session/prompt")
+    p.facts(p.receipt(1, prompt["params"]["messageId"]))
+    complain("out of memory\nwhat now")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@peer
+def closes_stdout_and_stays(p: Peer) -> None:
+    p.greet()
+    p.expect("model/list")
+    os.close(1)
+    linger()
+
+
+@peer
+def ignores_every_hint(p: Peer) -> None:
+    """Neither answers `shutdown`, nor ends with its stdin or SIGTERM; and has a child."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    start_child()
+    p.greet()
+    while p.read() is not None:
+        pass
+    linger()
+
+
+@peer
+def leaves_a_child(p: Peer) -> None:
+    """Ends as it should, but leaves a child that holds its pipes open."""
+    start_child()
+    p.greet()
+    p.serve()
+
+
+@peer
+def writes_to_stderr(p: Peer) -> None:
+    complain("first\nsecond \u00e4\r\nthird")
+    right(p)
+
+
+def start_child() -> None:
+    """A child that holds everything open, also what says that this peer lives."""
+    subprocess.Popen([sys.executable, "-S", "-E", "-c", "import signal; signal.pause()"], pass_fds=[ALIVE])
+
+
+def complain(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def linger() -> None:
+    """Stays until it is killed."""
+    while True:
+        signal.pause()
+
+
+if __name__ == "__main__":
+    PEERS[sys.argv[1]](Peer())
