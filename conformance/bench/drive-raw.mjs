@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { onLine } from './processes.mjs'
-import { longSession, repeat, serveDriver } from './serve-driver.mjs'
+import { oldAndYoung, repeat, serveDriver } from './serve-driver.mjs'
 
 let child
 let call
@@ -134,8 +134,8 @@ const operations = {
   },
 
   async long({ count, early }) {
-    const { sessionId, run } = await openSession()
-    return { sessionId, ...(await longSession(count, early, run)) }
+    const [old, young] = [await openSession(), await openSession()]
+    return { sessionId: old.sessionId, ...(await oldAndYoung(count, early, old.run, young.run)) }
   },
 
   /** All facts of a session, from the first. */

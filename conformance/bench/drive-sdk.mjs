@@ -2,7 +2,7 @@
 
 import { FrameReader } from '../../ts-sdk/dist/framing.js'
 import { Quiesce } from '../../ts-sdk/dist/index.js'
-import { longSession, repeat, serveDriver } from './serve-driver.mjs'
+import { oldAndYoung, repeat, serveDriver } from './serve-driver.mjs'
 
 const question = 'What is the answer?'
 let quiesce
@@ -32,8 +32,14 @@ const operations = {
   },
 
   async long({ count, early }) {
-    const session = await openSession()
-    return { sessionId: session.id, ...(await longSession(count, early, () => session.run(question))) }
+    const [old, young] = [await openSession(), await openSession()]
+    const samples = await oldAndYoung(
+      count,
+      early,
+      () => old.run(question),
+      () => young.run(question),
+    )
+    return { sessionId: old.id, ...samples }
   },
 
   async history({ sessionId }) {

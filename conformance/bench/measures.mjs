@@ -61,9 +61,12 @@ export async function burst({ place, rounds, quick }) {
   const perSecond = ({ value }) => (sessions * 1000) / value
   const names = { R: 'R', R2: 'R₂', wire: 'plain JSON-RPC', typescript: 'TypeScript SDK', python: 'Python SDK' }
   return Object.entries(found).map(([kind, figure]) =>
-    row(`${sessions} sessions prompted at once, ${names[kind]}`, perSecond(figure), 'runs/s', {
-      R: perSecond(figure) / perSecond(found.R),
-    }),
+    row(
+      `${sessions} sessions prompted at once, ${names[kind]}`,
+      perSecond(figure),
+      'runs/s',
+      inUnits('R', perSecond(figure), perSecond(found.R), kind),
+    ),
   )
 }
 
@@ -92,9 +95,9 @@ export async function long({ place, rounds, quick }) {
   const names = { R: 'the floor', typescript: 'TypeScript SDK' }
   for (const [kind, driver] of Object.entries(drivers)) {
     await driver.ask('warm', { count: 50 }) // or prompt 20 would be slow for want of warmth
-    const { sessionId, early, late } = await driver.ask('long', { count, early: 20 })
+    const { sessionId, old, young } = await driver.ask('long', { count, early: 20 })
     sessions[kind] = sessionId
-    rows.push(row(`prompt ${count} against prompt 20, ${names[kind]}`, median(late), 'ms', { 'prompt 20': median(late) / median(early) }))
+    rows.push(row(`prompt ${count} against prompt 20, ${names[kind]}`, median(old), 'ms', { 'prompt 20': median(old) / median(young) }))
   }
   const readers = { wire: await place.newDriver('wire', store), python: await place.newDriver('python', store) }
   const perSecond = {}

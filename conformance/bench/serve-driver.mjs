@@ -33,8 +33,17 @@ export async function repeat(count, work) {
   return samples
 }
 
-/** `run` until `count`, and the samples around prompt `early` and at the end. */
-export async function longSession(count, early, run) {
-  const samples = await repeat(count, run)
-  return { early: samples.slice(early - 5, early + 5), late: samples.slice(-10) }
+/**
+ * Runs of an old session, around its prompt `count`, and of a young one, around its prompt `early`: by turns, so that the load of
+ * the machine is the same for both.
+ */
+export async function oldAndYoung(count, early, old, young) {
+  await repeat(count - 10, old)
+  await repeat(early - 10, young)
+  const samples = { old: [], young: [] }
+  for (let turn = 0; turn < 20; turn += 1) {
+    samples.old.push(...(await repeat(1, old)))
+    samples.young.push(...(await repeat(1, young)))
+  }
+  return samples
 }
