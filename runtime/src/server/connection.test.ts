@@ -246,7 +246,7 @@ describe('every method of the table', () => {
     expect(await ok('session/cancel', { sessionId: 's' })).toMatchObject({ cancelled: true })
     await client.rig.idle()
     const cancel = (await client.rig.facts()).find((fact) => fact.type === 'agent/cancel')
-    expect(cancel).toMatchObject({ data: { by: 'client', scope: 'turn' } })
+    expect(cancel).toMatchObject({ data: { by: 'test', scope: 'turn' } })
     expect(await ok('session/status', { sessionId: 's' })).toMatchObject({ status: 'idle' })
     expect(await ok('session/events', { sessionId: 's', limit: 2 })).toMatchObject({ nextAfter: 2, more: true })
     expect(await ok('session/messages', { sessionId: 's' })).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant' }] })

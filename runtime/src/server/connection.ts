@@ -27,6 +27,7 @@ export class Connection {
   readonly #subscriptions: Subscriptions
   readonly #lanes = new Lanes()
   readonly #running = new Set<Promise<unknown>>()
+  #client = 'client'
   #phase: 'new' | 'initialized' | 'stopping' = 'new'
 
   /** `onStopped` is called after the answer to `shutdown` was sent. */
@@ -44,8 +45,9 @@ export class Connection {
     })
     this.#methods = serveMethods(ports, {
       subscriptions: this.#subscriptions,
-      by: 'client',
-      initialized: () => {
+      by: () => this.#client,
+      initialized: (client) => {
+        this.#client = client
         this.#phase = 'initialized'
       },
       stop: async () => {

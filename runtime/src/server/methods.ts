@@ -36,12 +36,12 @@ export interface Prepared {
 /** *Contract:* throws InvalidParams. */
 export type Prepare = (params: unknown) => Prepared
 
-/** What a connection adds: its own subscriptions, its name for a cancel, and the way to stop the runtime. */
+/** What a connection adds: its own subscriptions, who it is, for a cancel, and the way to stop the runtime. */
 export interface Connected {
   subscriptions: Subscriptions
-  by: string
+  by(): string
   /** Called within the dispatch of `initialize`, so that what was sent along with it finds the connection open. */
-  initialized(): void
+  initialized(client: string): void
   /** Resolves once everything is committed. */
   stop(): Promise<void>
   /** The runtime is stopped and the client knows. */
@@ -52,9 +52,9 @@ export function serveMethods(ports: ServerPorts, connected: Connected): Readonly
   const { sessions } = ports
   const { subscriptions } = connected
   return {
-    initialize: row(methods.initialize, async ({ protocol }) => {
+    initialize: row(methods.initialize, async ({ protocol, client }) => {
       const result = welcome(protocol, ports.limits)
-      connected.initialized()
+      connected.initialized(client.name)
       return { result }
     }),
     'session/create': row(methods['session/create'], async (params) => ({ result: { session: await sessions.create(params) } })),
@@ -69,7 +69,7 @@ export function serveMethods(ports: ServerPorts, connected: Connected): Readonly
     'session/withdraw': row(methods['session/withdraw'], async ({ sessionId, messageId }) => ({
       result: { withdrawn: await sessions.withdraw(sessionId, messageId) },
     })),
-    'session/cancel': row(methods['session/cancel'], async (params) => ({ result: await sessions.cancel(params, connected.by) })),
+    'session/cancel': row(methods['session/cancel'], async (params) => ({ result: await sessions.cancel(params, connected.by()) })),
     'session/status': row(methods['session/status'], async ({ sessionId }) => ({ result: await sessions.status(sessionId) })),
     'session/events': row(methods['session/events'], async (params) => ({ result: await sessions.events(params) })),
     'session/messages': row(methods['session/messages'], async (params) => ({ result: await sessions.messages(params) })),
