@@ -6,7 +6,7 @@ import { isMain } from '../checks/files.mjs'
 import { answer, burst, frames, long, tool, warm } from './measures.mjs'
 import { Place } from './place.mjs'
 import { cold, memory, syncs } from './process-measures.mjs'
-import { endAll, killAll } from './processes.mjs'
+import { endAll, killAll, stop } from './processes.mjs'
 import { tableOf } from './table.mjs'
 
 const measures = { warm, answer, burst, tool, cold, memory, long, frames, syncs }
@@ -35,7 +35,7 @@ export function optionsFrom(args) {
 
 async function run({ only, rounds, quick, json, runtime }) {
   const place = new Place(runtime)
-  stopOnSignals(place)
+  const stopped = stopOnSignals(place)
   const loads = [loadavg()[0]]
   const begun = performance.now()
   const rows = []
@@ -44,11 +44,12 @@ async function run({ only, rounds, quick, json, runtime }) {
     place.check()
     await place.startModel()
     for (const name of only) {
+      if (stopped()) break
       process.stderr.write(`${name} … `)
       const since = performance.now()
       const found = await measures[name]({ place, rounds, quick }).catch((error) => {
         broken += 1
-        process.stderr.write(`failed: ${error.message}\n`)
+        if (!stopped()) process.stderr.write(`failed: ${error.message}\n`)
         return [{ what: name, error: error.message }]
       })
       rows.push(...found.map((row) => ({ measure: name, ...row })))
@@ -58,6 +59,7 @@ async function run({ only, rounds, quick, json, runtime }) {
     await endAll()
     place.remove()
   }
+  if (stopped()) return process.exitCode
   loads.push(loadavg()[0])
   const seconds = (performance.now() - begun) / 1000
   const circumstances = { node: process.version, cores: availableParallelism(), fileSystem: place.fileSystem, loads, rounds, seconds }
@@ -66,18 +68,20 @@ async function run({ only, rounds, quick, json, runtime }) {
   return broken === 0 ? 0 : 1
 }
 
-/** Nothing is left behind when it is stopped in the middle; at the second signal it doesn't wait. */
+/** Nothing is left behind when it is stopped in the middle; at the second signal it doesn't wait. Gives whether it was stopped. */
 function stopOnSignals(place) {
   let signals = 0
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, async () => {
       signals += 1
-      if (signals === 1) await endAll(stopGraceMs)
+      process.exitCode = 128 + constants.signals[signal]
+      if (signals === 1) await stop(stopGraceMs)
       killAll()
       place.remove()
-      process.exit(128 + constants.signals[signal])
+      process.exit()
     })
   }
+  return () => signals > 0
 }
 
 async function main(args) {

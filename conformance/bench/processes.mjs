@@ -4,9 +4,11 @@ import { once } from 'node:events'
 
 const running = new Set()
 const endGraceMs = 5000
+let stopping = false
 
 /** Starts a process; `options.env` is all that it gets. */
 export function start([command, ...args], options) {
+  if (stopping) throw new Error('the bench was stopped')
   const child = spawn(command, args, { detached: true, ...options })
   running.add(child)
   child.once('close', () => running.delete(child))
@@ -26,6 +28,12 @@ export async function end(child, graceMs = endGraceMs) {
 
 export async function endAll(graceMs) {
   await Promise.all([...running].map((child) => end(child, graceMs)))
+}
+
+/** Ends everything, and lets nothing start any more. */
+export async function stop(graceMs) {
+  stopping = true
+  await endAll(graceMs)
 }
 
 export function killAll() {
