@@ -1,12 +1,12 @@
 // Owns the cutting of bytes into frames: one JSON text per LF, and nothing but LF cuts (FR-1). Refuses bytes that are not
 // UTF-8, and frames over the limit, before it has kept more than the limit.
+import { isUtf8 } from 'node:buffer'
 import { ProtocolError } from './errors.ts'
 
 /** The longest frame that is taken, in bytes, its LF left out. */
 export const maxFrameBytes = 32 * 1024 * 1024
 
 const lf = 0x0a
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Collects chunks until an LF comes, and joins them once: linear in the size of a frame, however it is chunked. */
 export class FrameReader {
@@ -45,11 +45,8 @@ export class FrameReader {
     const bytes = this.#parts.length === 1 && only !== undefined ? only : Buffer.concat(this.#parts, this.#size)
     this.#parts = []
     this.#size = 0
-    try {
-      return decoder.decode(bytes)
-    } catch (cause) {
-      throw new ProtocolError('the runtime sent a frame that is not UTF-8', { cause })
-    }
+    if (!isUtf8(bytes)) throw new ProtocolError('the runtime sent a frame that is not UTF-8')
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   }
 }
 
