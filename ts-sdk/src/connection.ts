@@ -1,6 +1,7 @@
 // Owns one connection: its first word and its last, requests and results in their types, and which notification belongs to
 // which subscription. What comes over the wire is checked here, once; what doesn't fit is the error of whom it concerns alone.
 import { randomUUID } from 'node:crypto'
+import { fromCaller } from './call-site.ts'
 import type { SessionEvent } from './collect.ts'
 import { ConnectionClosedError, isRecord, ProtocolError, QuiesceError, RequestTimeoutError, rpcErrorFor, rpcErrorOf } from './errors.ts'
 import { decodeEventFrame, decodeFact, decodeNotification, decodeResult, encodeParams, isNotification } from './generated/guards.ts'
@@ -25,6 +26,14 @@ export interface Subscription {
 
 /** Gives the connection, and starts the runtime where it doesn't run yet. */
 export type Connect = () => Promise<Connection>
+
+/**
+ * One request of a public call.
+ * @throws what `Connection.call` throws, and what starting the runtime does, with the stack of whoever called.
+ */
+export function request<M extends MethodName>(connect: Connect, method: M, params: Methods[M]['params']): Promise<Methods[M]['result']> {
+  return fromCaller(async () => (await connect()).call(method, params))
+}
 
 /** How long `shutdown` may take, in milliseconds, before the process is ended without its answer. */
 const shutdownMs = 5000

@@ -27,6 +27,13 @@ it.each([
   expect(errors.rpcErrorOf({ code: rpcCode, message: 'no' })).toMatchObject({ name: 'RpcError', code, rpcCode, data: {}, retryable: false })
 })
 
+it('tells the faults of params under the name of the method, and no other error', () => {
+  const faulty = { code: -32602, message: 'invalid params: permissions: expected "edit", got 3', data: { faults: [] } }
+  expect(errors.rpcErrorOf(faulty, 'session/create').message).toBe('session/create: permissions: expected "edit", got 3')
+  expect(errors.rpcErrorOf({ ...faulty, message: 'bad' }, 'session/create').message).toBe('session/create: bad')
+  expect(errors.rpcErrorOf({ code: -32000, message: 'busy', data: { code: 'session_busy' } }, 'session/prompt').message).toBe('busy')
+})
+
 it('is one tree', () => {
   for (const value of Object.values(errors)) {
     if (typeof value === 'function' && value.prototype instanceof Error)

@@ -198,13 +198,19 @@ const ofJsonRpc = new Map([
 
 const isKnown = (code: string): code is keyof typeof errorCodes => Object.hasOwn(errorCodes, code)
 
-/** The error that an error response stands for: the class of its code, `RpcError` where nobody branches on it. */
-export function rpcErrorOf(error: RpcErrorObject): RpcError {
+/**
+ * The error that an error response stands for: the class of its code, `RpcError` where nobody branches on it. Faults of params
+ * are told under the name of their `method`.
+ */
+export function rpcErrorOf(error: RpcErrorObject, method?: string): RpcError {
   const data = isRecord(error.data) ? error.data : {}
   const code = typeof data.code === 'string' ? data.code : (ofJsonRpc.get(error.code) ?? String(error.code))
   const errorClass = isKnown(code) ? classes[errorCodes[code].className] : RpcError
-  return new errorClass(error.message, { code, rpcCode: error.code, data, retryable: data.retryable === true })
+  const message = method !== undefined && code === 'invalid_params' ? ofMethod(method, error.message) : error.message
+  return new errorClass(message, { code, rpcCode: error.code, data, retryable: data.retryable === true })
 }
+
+const ofMethod = (method: string, message: string): string => `${method}: ${message.replace(/^invalid params: /, '')}`
 
 /** An error of a known code that this side raises itself, before or without a request. */
 export function rpcErrorFor(code: keyof typeof errorCodes, message: string): RpcError {

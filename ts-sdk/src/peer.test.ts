@@ -32,6 +32,10 @@ describe('Peer', () => {
     })
     await expect(peer.request('work', {})).rejects.toThrow(SessionBusyError)
     await expect(peer.request('work', {})).rejects.toMatchObject({ code: 'session_busy', retryable: true, message: 'busy' })
+    runtime.on('work', () => {
+      throw new Refusal(-32602, 'invalid params: n: required')
+    })
+    await expect(peer.request('work', {})).rejects.toMatchObject({ code: 'invalid_params', message: 'work: n: required' })
   })
 
   it('passes notifications on, known or not, and answers a request of the other side', async () => {
@@ -57,7 +61,9 @@ describe('Peer', () => {
         stderr: 'boom',
       })
     }
-    await expect(peer.request('work', {})).rejects.toBe(closed)
+    const later = await peer.request('work', {}).catch((error: unknown) => error)
+    expect(later).toMatchObject({ name: 'ConnectionClosedError', message: closed.message, exitCode: 3, stderr: 'boom' })
+    expect(later).not.toBe(closed) // each caller's own
     expect(runtime.requests).toHaveLength(2)
     expect(ends).toEqual([closed])
     expect(runtime.holds).toBe(0)

@@ -77,7 +77,7 @@ export class Peer {
    * @throws RpcError, RequestTimeoutError, ConnectionClosedError (at once where the connection is over), ProtocolError.
    */
   request(method: string, params: unknown, timeoutMs: number = this.#options.requestTimeoutMs): Promise<unknown> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    if (this.#ended !== undefined) return Promise.reject(ownOf(this.#ended))
     this.#lastId += 1
     const id = this.#lastId
     const frame = frameOf({ jsonrpc: '2.0', id, method, params })
@@ -114,10 +114,15 @@ export class Peer {
     // An answer to a request that timed out finds nobody, and that is all right.
     if (frame instanceof ProtocolError) this.#end(frame)
     else if (frame.kind === 'answer') this.#take(frame.id)?.resolve(frame.result)
-    else if (frame.kind === 'refusal' && frame.id !== null) this.#take(frame.id)?.reject(rpcErrorOf(frame.error))
+    else if (frame.kind === 'refusal' && frame.id !== null) this.#refused(frame)
     else if (frame.kind === 'refusal') this.#end(new ProtocolError(`the runtime could not read a request: ${frame.error.message}`))
     else if (frame.kind === 'notification') this.#options.onNotification(frame.method, frame.params)
     else this.#refuse(frame)
+  }
+
+  #refused({ id, error }: Extract<Frame, { kind: 'refusal' }>): void {
+    const pending = this.#take(id)
+    pending?.reject(rpcErrorOf(error, pending.method))
   }
 
   /** The server sends no requests; one from a newer version is answered, so that it doesn't wait. */
@@ -136,8 +141,16 @@ export class Peer {
 
 /** An error of its own for each caller, which says what it was waiting for. */
 function whileWaiting(error: QuiesceError, method: string): QuiesceError {
-  if (!(error instanceof ConnectionClosedError)) return error
+  if (!(error instanceof ConnectionClosedError)) return ownOf(error)
   return new ConnectionClosedError(`${error.message} (while ${method} was waiting for its answer)`, error)
+}
+
+/** The same again, so that each caller's shows that caller's stack. */
+function ownOf(error: QuiesceError): QuiesceError {
+  if (error instanceof ConnectionClosedError) return new ConnectionClosedError(error.message, error)
+  if (!(error instanceof ProtocolError)) return error
+  const cause = error.cause === undefined ? {} : { cause: error.cause }
+  return new ProtocolError(error.message, { seq: error.seq, ...cause })
 }
 
 /** Counts only where it may matter: UTF-8 needs at most three bytes for each unit of a string. */

@@ -1,9 +1,11 @@
 // Owns the way in: one runtime, started at most once, and its end.
 import { resolve } from 'node:path'
-import { type Connect, Connection } from './connection.ts'
+import { fromCaller } from './call-site.ts'
+import { type Connect, Connection, request } from './connection.ts'
 import { ConnectionClosedError } from './errors.ts'
 import type { ModelInfo, ModelListParams, ToolInfo, ToolListParams } from './generated/protocol.ts'
 import { type LaunchOptions, planLaunch } from './launch.ts'
+import { checkOptions } from './options.ts'
 import { RuntimeProcess } from './process.ts'
 import { checkLimit } from './run.ts'
 import { Sessions } from './sessions.ts'
@@ -23,6 +25,7 @@ export class Quiesce implements AsyncDisposable {
   #closed = false
 
   constructor(options: LaunchOptions = {}) {
+    checkOptions('new Quiesce', options)
     checkLimit('requestTimeoutMs', options.requestTimeoutMs)
     this.#options = options
     this.sessions = new Sessions(this.#connect, { cwd: resolve(options.cwd ?? '.'), model: options.model })
@@ -33,24 +36,27 @@ export class Quiesce implements AsyncDisposable {
    * @throws RuntimeNotFoundError, which says where it looked; UnsupportedProtocolError; ConnectionClosedError where it exits at once.
    */
   static async launch(options: LaunchOptions = {}): Promise<Quiesce> {
+    checkOptions('Quiesce.launch', options)
     const quiesce = new Quiesce(options)
-    await quiesce.#connect()
+    await fromCaller(quiesce.#connect)
     return quiesce
   }
 
   /** The models that can be named, and whether each is available. */
   async models(filter: ModelListParams = {}): Promise<ModelInfo[]> {
-    return (await (await this.#connect()).call('model/list', { ...filter })).models
+    checkOptions('quiesce.models', filter)
+    return (await request(this.#connect, 'model/list', filter)).models
   }
 
   /** The tools that the model may call: of the runtime, or with `sessionId` of one session. */
   async tools(filter: ToolListParams = {}): Promise<ToolInfo[]> {
-    return (await (await this.#connect()).call('tool/list', { ...filter })).tools
+    checkOptions('quiesce.tools', filter)
+    return (await request(this.#connect, 'tool/list', filter)).tools
   }
 
   /** Resolves when the runtime has answered. */
   async ping(): Promise<void> {
-    await (await this.#connect()).call('server/ping', {})
+    await request(this.#connect, 'server/ping', {})
   }
 
   /**

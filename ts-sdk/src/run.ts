@@ -1,6 +1,7 @@
 // Owns one run: subscribe, prompt, follow the facts to the reducer's word, let go; and what becomes of the work when its caller
 // gives up (RUN-9).
 import { onAbort } from './abort.ts'
+import { CallSite } from './call-site.ts'
 import { type RunInterval, RunReducer, type RunResult, type SessionEvent, type Until } from './collect.ts'
 import type { Connect, Connection, Subscription } from './connection.ts'
 import { deferred, within } from './deferred.ts'
@@ -63,10 +64,13 @@ const longestTimer = 2 ** 31 - 1
  * @throws what the requests throw; RunTimeoutError, RunAbortedError; ProtocolError where a fact is missing or malformed.
  */
 export async function follow(connect: Connect, plan: RunPlan, listener?: RunListener): Promise<RunResult> {
+  const site = new CallSite(follow)
   const run = new Run(connect, plan, listener)
   const unwatch = run.watch()
   try {
     return await run.result()
+  } catch (error) {
+    throw site.shownIn(error)
   } finally {
     unwatch()
   }

@@ -1,7 +1,7 @@
 // Owns the handle of one session: what a caller does with a conversation, each a thin word for one request or one run.
 import { randomUUID } from 'node:crypto'
 import type { RunResult, SessionEvent } from './collect.ts'
-import type { Connect } from './connection.ts'
+import { type Connect, request } from './connection.ts'
 import type { MethodName, Methods } from './generated/methods.ts'
 import type {
   ContentInput,
@@ -14,6 +14,7 @@ import type {
   SessionPromptResult,
   SessionStatusResult,
 } from './generated/protocol.ts'
+import { checkOptions } from './options.ts'
 import { type CollectOptions, checkLimit, follow, type RunOptions } from './run.ts'
 import { RunStream } from './stream.ts'
 import { type EventsOptions, tail } from './tail.ts'
@@ -40,12 +41,14 @@ export class Session {
    * ConnectionClosedError where the runtime is gone; ProtocolError where a fact is missing or malformed.
    */
   async run(content: ContentInput, options: RunOptions = {}): Promise<RunResult> {
+    checkOptions('session.run', options)
     checkLimits(options)
     return await follow(this.#connect, { ...options, sessionId: this.id, messageId: randomUUID(), content })
   }
 
   /** `run` that can be watched while it goes on: iterate it for facts and deltas, await its `result`. */
   stream(content: ContentInput, options: RunOptions = {}): RunStream {
+    checkOptions('session.stream', options)
     checkLimits(options)
     return new RunStream(this.#connect, this.id, content, options)
   }
@@ -56,6 +59,7 @@ export class Session {
    * @throws MessageNotFoundError; QuiesceError for an `inject` message, which opens no interval; and what `run` throws.
    */
   async collect(messageId: string, options: CollectOptions = {}): Promise<RunResult> {
+    checkOptions('session.collect', options)
     checkLimits(options)
     return await follow(this.#connect, { ...options, sessionId: this.id, messageId })
   }
@@ -65,18 +69,21 @@ export class Session {
    * with the same content may be sent again and is enqueued once (IN-3).
    * @throws MessageConflictError, SessionBusyError with `expect: 'idle'`, StorageUnavailableError.
    */
-  prompt(content: ContentInput, options: PromptOptions = {}): Promise<SessionPromptResult> {
-    return this.#call('session/prompt', { ...options, sessionId: this.id, content })
+  async prompt(content: ContentInput, options: PromptOptions = {}): Promise<SessionPromptResult> {
+    checkOptions('session.prompt', options)
+    return await this.#call('session/prompt', { ...options, sessionId: this.id, content })
   }
 
   /** A message for the work under way: it joins at the next step, or opens a turn where nothing is (IN-5). */
-  steer(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
-    return this.#call('session/prompt', { ...options, sessionId: this.id, content, delivery: 'steer' })
+  async steer(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
+    checkOptions('session.steer', options)
+    return await this.#call('session/prompt', { ...options, sessionId: this.id, content, delivery: 'steer' })
   }
 
   /** Context for the next step, whenever there is one; it wakes nobody (IN-6). */
-  inject(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
-    return this.#call('session/prompt', { ...options, sessionId: this.id, content, delivery: 'inject' })
+  async inject(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
+    checkOptions('session.inject', options)
+    return await this.#call('session/prompt', { ...options, sessionId: this.id, content, delivery: 'inject' })
   }
 
   /** Takes a pending message back; false where it entered the conversation already, or was cancelled (IN-8). */
@@ -85,8 +92,9 @@ export class Session {
   }
 
   /** Cancels the open turn, or with `scope` the session's whole queue, or the tree (CAN-1 to CAN-3). */
-  cancel(options: CancelOptions = {}): Promise<SessionCancelResult> {
-    return this.#call('session/cancel', { ...options, sessionId: this.id })
+  async cancel(options: CancelOptions = {}): Promise<SessionCancelResult> {
+    checkOptions('session.cancel', options)
+    return await this.#call('session/cancel', { ...options, sessionId: this.id })
   }
 
   /**
@@ -96,6 +104,7 @@ export class Session {
    * it); MessageNotFoundError, SessionNotFoundError; a typed error where the session can't go on in this runtime (SUB-5).
    */
   events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
+    checkOptions('session.events', options)
     return tail(this.#connect, this.id, options)
   }
 
@@ -123,11 +132,12 @@ export class Session {
 
   /** Changes the configuration; what isn't named stays. */
   async update(change: SessionChange): Promise<SessionDescription> {
+    checkOptions('session.update', change)
     return (await this.#call('session/update', { ...change, sessionId: this.id })).session
   }
 
-  async #call<M extends MethodName>(method: M, params: Methods[M]['params']): Promise<Methods[M]['result']> {
-    return (await this.#connect()).call(method, params)
+  #call<M extends MethodName>(method: M, params: Methods[M]['params']): Promise<Methods[M]['result']> {
+    return request(this.#connect, method, params)
   }
 }
 

@@ -1,11 +1,14 @@
 // Owns how sessions are made, found, listed and deleted.
 import { resolve } from 'node:path'
-import type { Connect } from './connection.ts'
+import { type Connect, request } from './connection.ts'
 import type { SessionCreateParams, SessionDeleteParams, SessionListParams, SessionListResult } from './generated/protocol.ts'
+import { checkOptions } from './options.ts'
 import { Session } from './session.ts'
 
 /** What a session is made of. What is left out is the runtime's default; `cwd` and `model` first ask the options of the launch. */
 export type CreateOptions = Partial<SessionCreateParams>
+
+export type DeleteOptions = Pick<SessionDeleteParams, 'tree'>
 
 export interface SessionDefaults {
   cwd: string
@@ -26,10 +29,10 @@ export class Sessions {
    * @throws SessionExistsError, UnknownModelError, and RpcError `invalid_params` with the path of each fault.
    */
   async create(options: CreateOptions = {}): Promise<Session> {
+    checkOptions('sessions.create', options)
     const { cwd } = this.#defaults
     const { roots, model = this.#defaults.model } = options
-    const connection = await this.#connect()
-    const { session } = await connection.call('session/create', {
+    const { session } = await request(this.#connect, 'session/create', {
       ...options,
       cwd: resolve(cwd, options.cwd ?? '.'),
       ...(model === undefined ? {} : { model }),
@@ -40,21 +43,22 @@ export class Sessions {
 
   /** The handle of a session that exists. @throws SessionNotFoundError. */
   async get(sessionId: string): Promise<Session> {
-    const connection = await this.#connect()
-    const { session } = await connection.call('session/get', { sessionId })
+    const { session } = await request(this.#connect, 'session/get', { sessionId })
     return new Session(session.sessionId, this.#connect)
   }
 
   /** One page of descriptions, newest first; `nextCursor`, given as `cursor`, gives the next one. */
   async list(filter: SessionListParams = {}): Promise<SessionListResult> {
-    return (await this.#connect()).call('session/list', { ...filter })
+    checkOptions('sessions.list', filter)
+    return await request(this.#connect, 'session/list', filter)
   }
 
   /**
    * Deletes a session (DEL-1); its id is not used again.
    * @throws SessionNotFoundError, and RpcError `has_children` where it has children and `tree` isn't true.
    */
-  async delete(sessionId: string, options: Pick<SessionDeleteParams, 'tree'> = {}): Promise<void> {
-    await (await this.#connect()).call('session/delete', { ...options, sessionId })
+  async delete(sessionId: string, options: DeleteOptions = {}): Promise<void> {
+    checkOptions('sessions.delete', options)
+    await request(this.#connect, 'session/delete', { ...options, sessionId })
   }
 }

@@ -1,5 +1,6 @@
 // Owns the watching of a session's facts: history, then live, in bounded memory however slowly they are taken (SUB-1, SUB-2).
 import { onAbort } from './abort.ts'
+import { CallSite } from './call-site.ts'
 import { Sequence, type SessionEvent } from './collect.ts'
 import type { Connect, Subscription } from './connection.ts'
 import { ProtocolError } from './errors.ts'
@@ -26,12 +27,14 @@ const mostWaiting = 1000
  * lost. Looking at a session starts no work (RE-3).
  */
 export function tail(connect: Connect, sessionId: string, options: EventsOptions): AsyncIterable<SessionEvent> {
-  return { [Symbol.asyncIterator]: () => new Tail(connect, sessionId, options) }
+  const site = new CallSite(tail)
+  return { [Symbol.asyncIterator]: () => new Tail(connect, sessionId, site, options) }
 }
 
 class Tail implements AsyncIterator<SessionEvent, undefined> {
   readonly #connect: Connect
   readonly #sessionId: string
+  readonly #site: CallSite
   readonly #signal: AbortSignal | undefined
   #cursor: Cursor
   #queue: Queue<SessionEvent> | undefined
@@ -41,9 +44,10 @@ class Tail implements AsyncIterator<SessionEvent, undefined> {
   /** One next() after another: each looks at what the one before it left. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(connect: Connect, sessionId: string, { after = 'now', from, signal }: EventsOptions) {
+  constructor(connect: Connect, sessionId: string, site: CallSite, { after = 'now', from, signal }: EventsOptions) {
     this.#connect = connect
     this.#sessionId = sessionId
+    this.#site = site
     this.#cursor = from === undefined ? { after } : { from }
     this.#signal = signal
   }
@@ -71,12 +75,12 @@ class Tail implements AsyncIterator<SessionEvent, undefined> {
         // Behind a fact that is malformed or missing another next() may go on; nothing else can.
         if (error instanceof ProtocolError && error.seq !== null) this.#cursor = { after: error.seq }
         else this.#close({})
-        throw error
+        throw this.#site.shownIn(error)
       }
     }
     const { error } = this.#end
     this.#end = {}
-    if (error !== undefined) throw error
+    if (error !== undefined) throw this.#site.shownIn(error)
     return { done: true, value: undefined }
   }
 
