@@ -88,6 +88,30 @@ def turn_without_idle(p: Peer) -> None:
 
 
 @peer
+def subscribes_behind_live_facts(p: Peer) -> None:
+    """The answer to subscribe names the cursor, and comes behind facts that were committed since."""
+    p.greet()
+    request = p.expect("session/subscribe")
+    p.facts(p.status(8, "running"), p.status(9, "idle"))
+    p.answer(request, p.subscription_at(7))
+    prompt = p.expect("session/prompt")
+    p.answer(prompt, {"messageId": prompt["params"]["messageId"]})
+    p.facts(*p.interval(10, prompt["params"]["messageId"]))
+    p.until_end()
+
+
+@peer
+def loses_the_first_fact(p: Peer) -> None:
+    """The cursor is 7, and 9 comes first."""
+    p.greet()
+    p.subscribed(7)
+    prompt = p.expect("session/prompt")
+    p.answer(prompt, {"messageId": prompt["params"]["messageId"]})
+    p.facts(*p.interval(9, prompt["params"]["messageId"]))
+    p.until_end()
+
+
+@peer
 def was_busy(p: Peer) -> None:
     """Another message's turn goes on before the receipt."""
     p.greet()

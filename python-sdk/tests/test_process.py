@@ -172,6 +172,17 @@ WAYS = {
 }
 
 
+CTRL_C = """
+async def main():
+    async with AsyncQuiesce.launch() as quiesce:
+        session = await quiesce.sessions.get("s-1")
+        async for item in session.stream("hello"):
+            if item.type == "turn/end":
+                os.kill(os.getpid(), signal.SIGINT)
+asyncio.run(main())
+"""
+
+
 def script(body: str, runtime: Path) -> subprocess.CompletedProcess[str]:
     """Runs a script of its own to its end."""
     source = f"import asyncio, os, signal, sys\nfrom quiesce import AsyncQuiesce, Quiesce\n{body}\n"
@@ -194,3 +205,12 @@ def test_a_script_that_is_killed_takes_the_runtime_along(scripted: Peers) -> Non
     done = script("quiesce = Quiesce.launch(); os.kill(os.getpid(), signal.SIGKILL)", peer.path)
     assert done.returncode == -signal.SIGKILL
     assert peer.is_gone()
+
+
+def test_an_interrupted_script_gives_its_run_up_and_leaves_nothing(scripted: Peers) -> None:
+    peer = scripted("turn_without_idle")
+    done = script(CTRL_C, peer.path)
+    assert done.returncode == -signal.SIGINT
+    assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
+    assert peer.methods()[-4:] == ["session/withdraw", "session/cancel", "session/unsubscribe", "shutdown"]
+    assert peer.is_gone(within=0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -82,7 +83,7 @@ async def test_what_create_sends(scripted: Peers, tmp_path: Path, monkeypatch: p
             env={"A_B": "1"},
             limits=Limits(max_steps=3),
             recovery="settle",
-            metadata={"a_b": {"c_d": None}},
+            metadata=MappingProxyType({"a_b": {"c_d": None}}),
         )
         assert session.id == "mine"
         await session.update(title="new", limits={"maxSteps": 4}, model_options=ModelOptions(seed=1))
@@ -180,3 +181,41 @@ async def test_a_time_limit_that_no_clock_keeps_is_refused(scripted: Peers, opti
     assert "session/subscribe" not in peer.methods()
     with pytest.raises(ValueError, match="request_timeout must be positive"):
         AsyncQuiesce.launch(request_timeout=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"until": "done"}, "until must be one of 'idle', 'quiescent'; got 'done'"),
+        ({"on_busy": "wait"}, "on_busy must be one of 'join', 'reject'; got 'wait'"),
+        ({"on_abort": "stop"}, "on_abort must be one of 'cancel', 'detach'; got 'stop'"),
+    ],
+)
+async def test_an_option_that_is_none_of_its_words_is_refused(
+    scripted: Peers, options: dict[str, Any], message: str
+) -> None:
+    peer = scripted("right")
+    async with peer.client() as quiesce:
+        session = await quiesce.sessions.create()
+        with pytest.raises(ValueError, match=message):
+            await session.run("hello", **options)
+    assert "session/subscribe" not in peer.methods()
+
+
+@pytest.mark.parametrize(
+    "prompt", [None, 5, b"hello", {"type": "text", "text": "hello"}, TextBlock(type="text", text="x")]
+)
+async def test_a_prompt_that_has_no_blocks_is_refused(scripted: Peers, prompt: Any) -> None:
+    async with scripted("right").client() as quiesce:
+        session = await quiesce.sessions.create()
+        for call in (session.run, session.prompt, session.steer, session.inject):
+            with pytest.raises(TypeError, match="a prompt must be a string or a list of blocks, not "):
+                await call(prompt)
+
+
+@pytest.mark.parametrize("option", ["roots", "tools"])
+async def test_a_lone_string_is_no_list(scripted: Peers, option: str) -> None:
+    options: dict[str, Any] = {option: "shell"}
+    async with scripted("right").client() as quiesce:
+        with pytest.raises(TypeError, match=rf"{option} must be a list, not 'shell'; write \['shell'\]"):
+            await quiesce.sessions.create(**options)

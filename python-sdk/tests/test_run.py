@@ -75,6 +75,15 @@ async def test_facts_before_the_answer_of_subscribe_are_kept(scripted: Peers) ->
     assert [event.seq for event in result.events] == list(range(5, 14))
 
 
+async def test_live_facts_before_the_answer_of_subscribe_are_in_order(scripted: Peers) -> None:
+    assert [event.seq for event in (await of(scripted, "subscribes_behind_live_facts")).events] == list(range(10, 19))
+
+
+async def test_a_gap_behind_the_cursor_is_a_protocol_error(scripted: Peers) -> None:
+    with pytest.raises(ProtocolError, match="facts are missing: seq 9 came after 7"):
+        await of(scripted, "loses_the_first_fact")
+
+
 async def test_frames_may_be_cut_anywhere(scripted: Peers) -> None:
     assert (await of(scripted, "cuts_everywhere", ODD)).final_response == ODD
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -15,8 +15,25 @@ ContentInput = str | Sequence[ContentBlock | Mapping[str, Any]]
 
 
 def given(**fields: object) -> dict[str, Any]:
-    """The fields that aren't None, by their own names."""
-    return {name: value for name, value in fields.items() if value is not None}
+    """The fields that aren't None, by their own names; a mapping as a dict, which is what JSON knows."""
+    present = {name: value for name, value in fields.items() if value is not None}
+    return {
+        name: dict(cast("Mapping[str, Any]", value)) if isinstance(value, Mapping) else value
+        for name, value in present.items()
+    }
+
+
+def strings(name: str, value: Sequence[Any] | None) -> list[Any] | None:
+    """A list where a lone string is a slip that nobody would notice. Raises TypeError."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError(f"{name} must be a list, not {value!r}; write [{value!r}]")
+    return None if value is None else list(value)
+
+
+def one_of(name: str, value: str, *known: str) -> None:
+    """Raises ValueError where an option is none of its words."""
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}")
 
 
 def params(method: str, model: type[_wire.WireModel], fields: Mapping[str, object]) -> dict[str, Any]:
@@ -32,7 +49,13 @@ def params(method: str, model: type[_wire.WireModel], fields: Mapping[str, objec
 
 
 def content(value: ContentInput) -> str | list[Any]:
-    """The content as it goes over the wire; the runtime checks it (IN-1)."""
+    """The content as it goes over the wire; the runtime checks its blocks. Raises TypeError where it has none."""
     if isinstance(value, str):
         return value
+    _check_blocks(value)
     return [_wire.encode(block) if isinstance(block, _wire.WireModel) else dict(block) for block in value]
+
+
+def _check_blocks(value: object) -> None:
+    if isinstance(value, (bytes, bytearray)) or not isinstance(value, Sequence):
+        raise TypeError(f"a prompt must be a string or a list of blocks, not {value!r}")

@@ -26,7 +26,7 @@ from ._generated.models import (
     SessionWithdrawResult,
 )
 from ._generated.models import Session as SessionDescription
-from ._params import ContentInput, content, given, params
+from ._params import ContentInput, content, given, one_of, params
 from ._run import Connect, OnAbort, OnBusy, Run, RunPlan
 from ._stream import AsyncRunStream
 from ._tail import AsyncEvents
@@ -119,6 +119,7 @@ class AsyncSession:
         Raises MessageNotFoundError; QuiesceError for an `inject` message, which opens no interval; and what `run`
         raises.
         """
+        _check(until, on_abort)
         limits = seconds("timeout", timeout), seconds("inactivity_timeout", inactivity_timeout)
         return await Run(self._connect, RunPlan(self._id, message_id, None, until, *limits, on_abort)).follow()
 
@@ -246,6 +247,8 @@ class AsyncSession:
         on_abort: OnAbort,
         metadata: Mapping[str, Any] | None,
     ) -> RunPlan:
+        one_of("on_busy", on_busy, "join", "reject")
+        _check(until, on_abort)
         expect = "idle" if on_busy == "reject" else None
         return RunPlan(
             session_id=self._id,
@@ -256,3 +259,8 @@ class AsyncSession:
             inactivity_timeout=seconds("inactivity_timeout", inactivity_timeout),
             on_abort=on_abort,
         )
+
+
+def _check(until: str, on_abort: str) -> None:
+    one_of("until", until, "idle", "quiescent")
+    one_of("on_abort", on_abort, "cancel", "detach")

@@ -19,7 +19,7 @@ from ._generated.models import (
     SessionGetResult,
     SessionListResult,
 )
-from ._params import given, params
+from ._params import given, params, strings
 from ._run import Connect
 from ._session import AsyncSession
 
@@ -69,14 +69,14 @@ class AsyncSessions:
         options = given(
             session_id=session_id,
             cwd=str(self._cwd / (cwd or ".")),
-            roots=None if roots is None else [str(self._cwd / root) for root in roots],
+            roots=None if roots is None else [str(self._cwd / root) for root in strings("roots", roots) or []],
             model=model if model is not None else self._model,
             model_options=model_options,
             system=system,
             instructions=instructions,
-            tools=None if tools is None else list(tools),
+            tools=strings("tools", tools),
             permissions=permissions,
-            env=None if env is None else dict(env),
+            env=env,
             limits=limits,
             recovery=recovery,
             title=title,
