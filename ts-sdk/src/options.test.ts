@@ -14,6 +14,8 @@ const calls = Object.entries(optionNames)
 /** Options as plain JavaScript may give them, whatever their type. */
 const loose = (options: unknown) => JSON.parse(JSON.stringify(options))
 
+const anyName = fc.oneof(fc.string(), fc.constantFrom('constructor', 'toString', 'valueOf', '__proto__'))
+
 /** Every public call that takes options, made with these. */
 async function made(options: object): Promise<{ calls: Record<Call, () => unknown>; runtime: FakeRuntime }> {
   const { runtime, session } = await linked()
@@ -56,7 +58,7 @@ describe('an option that a call does not have', () => {
 
   it('is refused whatever it is called, and no other is', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...calls), fc.string(), ([call, known], name) => {
+      fc.property(fc.constantFrom(...calls), anyName, ([call, known], name) => {
         const check = () => checkOptions(call as Call, JSON.parse(`{${JSON.stringify(name)}: 1}`))
         if (Object.hasOwn(known, name)) expect(check).not.toThrow()
         else expect(check).toThrow(TypeError)
@@ -73,6 +75,7 @@ describe('an option that a call does not have', () => {
     ['Quiesce.launch', { timeout: 5 }, 'timeout; did you mean requestTimeoutMs?'],
     ['session.run', { timeout: 5 }, 'timeout; did you mean timeoutMs?'],
     ['session.run', { on_busy: 'reject' }, 'on_busy; did you mean onBusy?'],
+    ['session.run', { TIMEOUT_MS: 5 }, 'TIMEOUT_MS; did you mean timeoutMs?'],
     ['session.prompt', { delivery: 'steer' }, 'delivery; known are messageId, metadata, expect'],
     ['session.cancel', { Scope: 'tree' }, 'Scope; did you mean scope?'],
     ['session.run', { __proto__x: 1 }, '__proto__x; known are until, timeoutMs,'],

@@ -83,10 +83,13 @@ describe('Peer', () => {
   ])('ends with a ProtocolError on %s', async (_, frame, words) => {
     const { runtime, peer, ends } = linked()
     runtime.on('work', () => silence)
-    const pending = peer.request('work', {})
+    const request = () => peer.request('work', {}).catch((error: unknown) => error)
+    const pending = [request(), request()]
     runtime.frame(frame)
-    await expect(pending).rejects.toThrow(ProtocolError)
-    await expect(pending).rejects.toThrow(words)
+    const errors = [...(await Promise.all(pending)), await request()]
+    for (const error of errors) expect(error).toBeInstanceOf(ProtocolError)
+    for (const error of errors) expect(error).toMatchObject({ message: expect.stringContaining(words), seq: null })
+    expect(new Set(errors).size).toBe(3) // each caller's own
     expect(ends).toHaveLength(1)
   })
 

@@ -80,7 +80,7 @@ class Tail implements AsyncIterator<SessionEvent, undefined> {
     }
     const { error } = this.#end
     this.#end = {}
-    if (error !== undefined) throw this.#site.shownIn(error)
+    if (error !== undefined) throw error
     return { done: true, value: undefined }
   }
 
