@@ -40,7 +40,7 @@ await suite(async () => {
   await checkNpm(onPath)
   await checkPython(bare, full, onPath)
 
-  await check('no process, no temporary file and nothing but a store is left', async () => {
-    assert.deepEqual(await leftovers(), { processes: [], temporary: [], home: ['data'], data: ['quiesce'] })
+  await check('no process, no temporary file and nothing but a store and compiled code is left', async () => {
+    assert.deepEqual(await leftovers(), { processes: [], temporary: [], home: ['cache', 'data'], data: ['quiesce'] })
   })
 })

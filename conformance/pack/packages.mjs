@@ -39,9 +39,7 @@ function stagePython(stage, built) {
   mkdirSync(stage, { recursive: true })
   for (const name of ['pyproject.toml', 'README.md', 'src']) copy(`python-sdk/${name}`, join(stage, name))
   copy('LICENSE', join(stage, 'LICENSE'))
-  const inside = join(stage, 'src/quiesce/_runtime')
-  cpSync(built, inside, { recursive: true })
-  writeFileSync(join(inside, 'package.json'), '{ "private": true, "type": "module" }\n')
+  cpSync(built, join(stage, 'src/quiesce/_runtime'), { recursive: true })
 }
 
 /**

@@ -163,4 +163,4 @@ async function main(): Promise<number> {
   return runProgram(process.argv.slice(2), commands)
 }
 
-process.exit(await main())
+void main().then((status) => process.exit(status))

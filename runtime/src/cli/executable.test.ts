@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Executable, type Process } from './executable.fixture.ts'
 
@@ -98,6 +99,7 @@ describe('quiesce run', () => {
     const loaded = await loadedBy(demo)
     expect(loaded.filter((file) => /pino|openai-compatible|worker/.test(file))).toEqual([])
     const text = loaded.map((file) => readFileSync(file, 'utf8')).join('')
+    expect(loaded).toHaveLength(2)
     const signs = ['ZodMiniObject', 'fromJSONSchema', 'AI_APICallError', 'sonic-boom', 'YAMLParseError']
     expect(signs.filter((sign) => text.includes(sign))).toEqual(['ZodMiniObject'])
   })
@@ -105,13 +107,13 @@ describe('quiesce run', () => {
 
 /** The files of the bundle that a command loads. */
 async function loadedBy(args: readonly string[]): Promise<string[]> {
-  const running = quiesce.start(args, { NODE_DEBUG: 'esm' })
-  running.child.stdin?.end()
-  const { stderr } = await running.ended
+  const coverage = join(quiesce.home, 'coverage')
+  await quiesce.run(args, { NODE_V8_COVERAGE: coverage })
+  const reports = readdirSync(coverage).map((file) => readFileSync(join(coverage, file), 'utf8'))
   const folder = join(quiesce.bundle, '..')
   return readdirSync(folder)
     .map((file) => join(folder, file))
-    .filter((file) => file.endsWith('.js') && stderr.includes(file))
+    .filter((file) => reports.some((report) => report.includes(JSON.stringify(pathToFileURL(file).href))))
 }
 
 async function serve(env: Record<string, string> = {}): Promise<Process> {
