@@ -1,5 +1,4 @@
 // Owns who this process is, so that others can tell whether it still lives: host, boot, pid, and when it started.
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 
@@ -68,7 +67,10 @@ function psHost(): Omit<Host, 'name'> {
   const ask = (command: string, args: readonly string[]): string | null => {
     try {
       const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
-      return execFileSync(command, args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+      return process
+        .getBuiltinModule('node:child_process')
+        .execFileSync(command, args, { encoding: 'utf8', env, stdio: ['ignore', 'pipe', 'ignore'] })
+        .trim()
     } catch {
       return null
     }

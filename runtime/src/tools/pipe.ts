@@ -1,5 +1,4 @@
 // Owns the making of a kernel pipe: what a process writes to, and what this one reads from.
-import { execFile } from 'node:child_process'
 import { closeSync, constants, openSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { Socket } from 'node:net'
@@ -30,6 +29,7 @@ async function throughFifo(): Promise<Pipe> {
   const directory = await mkdtemp(join(tmpdir(), 'quiesce-'))
   try {
     const fifo = join(directory, 'pipe')
+    const { execFile } = await import('node:child_process')
     await promisify(execFile)('mkfifo', [fifo])
     // In this order, and the reader without blocking: else each open would wait for the other.
     const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK)

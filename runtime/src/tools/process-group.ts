@@ -1,5 +1,5 @@
 // Owns every process that a tool starts: each command is the leader of a group of its own, and can be killed with all it started.
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { codeOf } from './paths.ts'
@@ -28,6 +28,7 @@ const groups = new Map<number, ProcessGroup>()
 /** Starts a command without input in a group of its own. *Contract:* rejects where the system refuses; then nothing is left. */
 export async function startGroup(command: Command): Promise<ProcessGroup> {
   for (const group of groups.values()) group.forgetIfEmpty()
+  const { spawn } = await import('node:child_process')
   const { reader, writer } = await makePipe()
   try {
     const child = spawn(command.file, [...command.args], {

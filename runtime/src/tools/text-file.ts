@@ -1,5 +1,4 @@
 // Owns whole text files: read without loss, and replaced in one step. Refuses what isn't UTF-8, and files too large to hold.
-import { randomBytes } from 'node:crypto'
 import { type BigIntStats, constants, renameSync, statSync } from 'node:fs'
 import { access, type FileHandle, mkdir, open, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -53,6 +52,7 @@ export async function replaceFile(
   text: string,
   { replacing, signal }: { replacing: BigIntStats | undefined; signal: AbortSignal },
 ): Promise<void> {
+  const { randomBytes } = await import('node:crypto')
   const directory = dirname(path)
   const temporary = join(directory, `.quiesce-${randomBytes(8).toString('hex')}.tmp`)
   try {

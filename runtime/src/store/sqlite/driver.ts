@@ -77,7 +77,11 @@ function openLibsql(path: string): Database {
 }
 
 function loadLibsql(): typeof Libsql {
+  const report: typeof process.report & { excludeNetwork?: boolean } = process.report
+  const { excludeNetwork = false } = report
   try {
+    // It looks in Node's report for the C library; the names of all network peers there take long, and it doesn't want them.
+    report.excludeNetwork = true
     return createRequire(import.meta.url)('libsql')
   } catch (error) {
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
@@ -86,6 +90,8 @@ function loadLibsql(): typeof Libsql {
       `no SQLite here: Node ${process.versions.node} brings none (22.13 and newer do), and the npm package libsql does not load (${why}). ` +
         'Use Node 22.13 or newer, or install libsql beside quiesce.',
     )
+  } finally {
+    report.excludeNetwork = excludeNetwork
   }
 }
 

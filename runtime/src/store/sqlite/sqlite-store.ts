@@ -6,7 +6,6 @@ import { type Home, inlineHome } from '../home.ts'
 import { QueuedStore, refusal } from '../queued-store.ts'
 import { connect } from './connection.ts'
 import { SqliteRows } from './sqlite-rows.ts'
-import { openWorkerHome } from './worker-home.ts'
 
 export interface SqliteStoreOptions {
   /** Made where it is missing, with its directory; only the user can read either. */
@@ -19,10 +18,15 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore({ path, home }: SqliteStoreOptions): Promise<QueuedStore> {
   const absolute = resolve(path)
   try {
-    return new QueuedStore(home === 'worker' ? await openWorkerHome(absolute) : openInlineHome(absolute))
+    return new QueuedStore(home === 'worker' ? await openInWorker(absolute) : openInlineHome(absolute))
   } catch (error) {
     throw error instanceof StoreFault ? refusal(error.data) : error
   }
+}
+
+async function openInWorker(path: string): Promise<Home> {
+  const { openWorkerHome } = await import('./worker-home.ts')
+  return openWorkerHome(path)
 }
 
 export function openInlineHome(path: string): Home {
