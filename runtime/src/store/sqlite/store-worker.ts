@@ -17,6 +17,7 @@ try {
   port.on('message', (message: ToWorker) => {
     if (message !== null) return send(engine.call(message))
     engine.close()
+    send({ closed: true })
     port.close()
   })
   send({ opened: true })

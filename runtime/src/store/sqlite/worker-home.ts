@@ -10,8 +10,8 @@ export interface WorkerStart {
 }
 /** A Call, or null: close. */
 export type ToWorker = string | null
-/** First whether the store was opened; then one Reply for each Call, in their order. */
-export type FromWorker = { opened: true } | { opened: false; fault: FaultData } | string
+/** First whether the store was opened; then one Reply for each Call, in their order; last that it is closed. */
+export type FromWorker = { opened: true } | { opened: false; fault: FaultData } | { closed: true } | string
 
 /**
  * Starts the thread and opens the store in it. `entry` is the compiled store-worker.ts: beside this module in `dist`, and an
@@ -29,7 +29,8 @@ class WorkerHome implements Home {
   readonly #path: string
   readonly #worker: Worker
   readonly #opening = deferred()
-  readonly #exited: Promise<unknown>
+  /** Once the store is closed, or its thread gone: taking a thread down takes longer than the rest, and nobody needs to wait for it. */
+  readonly #ended = deferred()
   /** In the order of the calls, which is that of the answers. */
   readonly #waiting: Deferred<string>[] = []
   #gone: StoreFault | null = null
@@ -38,7 +39,6 @@ class WorkerHome implements Home {
   constructor(path: string, worker: Worker) {
     this.#path = path
     this.#worker = worker
-    this.#exited = new Promise((resolve) => worker.once('exit', resolve))
     worker.on('message', (message: FromWorker) => this.#receive(message))
     worker.on('error', (error) => this.#lose(error.message))
     worker.on('exit', (code) => this.#lose(`it ended with code ${code}`))
@@ -67,7 +67,7 @@ class WorkerHome implements Home {
       this.#worker.ref()
       this.#send(null)
     }
-    await this.#exited
+    await this.#ended.promise
   }
 
   #send(message: ToWorker): void {
@@ -76,6 +76,7 @@ class WorkerHome implements Home {
 
   #receive(message: FromWorker): void {
     if (typeof message === 'string') this.#waiting.shift()?.resolve(message)
+    else if ('closed' in message) this.#ended.resolve()
     else if (message.opened) this.#opening.resolve()
     else this.#opening.reject(new StoreFault(message.fault.code, message.fault.message, message.fault.details))
     // A store at rest doesn't hold the process.
@@ -87,6 +88,7 @@ class WorkerHome implements Home {
       path: this.#path,
     })
     this.#opening.reject(this.#gone)
+    this.#ended.resolve()
     for (const answered of this.#waiting.splice(0)) answered.reject(this.#gone)
   }
 }
