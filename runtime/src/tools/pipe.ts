@@ -1,10 +1,8 @@
 // Owns the making of a kernel pipe: what a process writes to, and what this one reads from.
-import { closeSync, constants, openSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { closeSync, constants, mkdtempSync, openSync, rmdirSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 
 export interface Pipe {
   reader: Socket
@@ -25,12 +23,12 @@ export async function makePipe(): Promise<Pipe> {
   }
 }
 
+/** Of a few system calls each: on the thread pool they would take longer than here. */
 async function throughFifo(): Promise<Pipe> {
-  const directory = await mkdtemp(join(tmpdir(), 'quiesce-'))
+  const directory = mkdtempSync(join(tmpdir(), 'quiesce-'))
+  const fifo = join(directory, 'pipe')
   try {
-    const fifo = join(directory, 'pipe')
-    const { execFile } = await import('node:child_process')
-    await promisify(execFile)('mkfifo', [fifo])
+    await makeFifo(fifo)
     // In this order, and the reader without blocking: else each open would wait for the other.
     const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
@@ -40,6 +38,20 @@ async function throughFifo(): Promise<Pipe> {
       throw error
     }
   } finally {
-    await rm(directory, { recursive: true, force: true })
+    rmSync(fifo, { force: true })
+    rmdirSync(directory)
   }
+}
+
+/** Node has no call for it. Nothing is read of the program, since its pipes would take as long as the program. */
+async function makeFifo(path: string): Promise<void> {
+  const { spawn } = await import('node:child_process')
+  return new Promise((resolve, reject) => {
+    spawn('mkfifo', [path], { stdio: 'ignore' })
+      .once('error', reject)
+      .once('exit', (code, signal) => {
+        if (code === 0) resolve()
+        else reject(new Error(`mkfifo ${path} ended with ${signal ?? `status ${code}`}`))
+      })
+  })
 }
