@@ -58,6 +58,6 @@ function messageOf(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type') return `expected ${issue.expected}${gotText(input)}`
   if (issue.code === 'invalid_value') return `expected one of ${wantedOf(issue)}${gotText(input)}`
   if (issue.code === 'too_small') return `too small: at least ${issue.minimum}${gotText(input)}`
-  if (issue.code === 'too_big') return `too big: at most ${issue.maximum}`
+  if (issue.code === 'too_big') return `too big: at most ${issue.maximum}${gotText(input)}`
   return `${issue.message === '' || issue.message === 'Invalid input' ? `invalid (${issue.code})` : issue.message}${gotText(input)}`
 }

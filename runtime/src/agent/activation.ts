@@ -7,7 +7,8 @@ import type { ClosedReason, FollowedSession, Follower } from '../log/event-log.t
 import { fact } from '../log/facts.ts'
 import { isDue, isWaking } from '../log/session-state.ts'
 import type { Lease } from '../store/store.ts'
-import { admissions, Driver, Halt, type OpenStep, stillPending } from './driver.ts'
+import { admissions, Driver, exactly, Halt, type OpenStep } from './driver.ts'
+import { lost } from './lost.ts'
 import type { AgentPorts } from './ports.ts'
 import { recover } from './recovery.ts'
 import { runStep } from './step.ts'
@@ -92,7 +93,7 @@ export class Activation implements Follower {
     const committing = this.#ports.log.commit({
       sessionId: this.sessionId,
       lease: this.lease,
-      when: [...this.#inbox.conditions(message), { kind: 'idle' }, ...stillPending(joining)],
+      when: [...this.#inbox.conditions(message), { kind: 'idle' }, ...exactly(joining)],
       facts: [receipt, ...facts.slice(0, at), ...admitted, ...facts.slice(at)],
     })
     this.#opening = committing.catch(() => undefined)
@@ -151,7 +152,8 @@ export class Activation implements Follower {
   /** The driver can't go on, or a fault of ours: ST-1 holds on this path too. */
   async #fault(error: unknown): Promise<void> {
     if (error instanceof Halt) {
-      this.#ports.log.close(this.sessionId, error.reason, error.cause)
+      if (error.reason === 'fenced') await lost(this.#ports, this.sessionId)
+      else this.#ports.log.close(this.sessionId, error.reason, error.cause)
       return
     }
     this.#ports.report(`internal fault while driving session ${this.sessionId}`, error)

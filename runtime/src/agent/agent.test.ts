@@ -313,3 +313,14 @@ test('RE-6: a store that fails rejects the prompt without a receipt, stops a run
   await rig.idle()
   await good(rig)
 })
+
+test('a prompt is made of text, image and file blocks: what only a model or the runtime says is refused with its place', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const content = [
+    { type: 'text' as const, text: 'x' },
+    { type: 'tool_result' as const, callId: 'c', content: 'y' },
+  ]
+  const refused = rig.runtime.sessions.prompt({ sessionId: 's', content })
+  await expect(refused).rejects.toMatchObject({ name: 'InvalidParams', faults: [{ path: 'content[1].type' }] })
+})

@@ -112,8 +112,14 @@ export function admissions(messages: readonly PendingMessage[], step: OpenStep, 
   return messages.map(({ id }) => fact('inbox/admitted', now, { messageId: id, ...step }))
 }
 
-export const stillPending = (messages: readonly PendingMessage[]): Condition[] =>
-  messages.length === 0 ? [] : [{ kind: 'pending', messageIds: messages.map(({ id }) => id) }]
+/** At a boundary exactly these join: each is still pending, and no steer or inject is left out (IN-5, IN-6, IN-8). */
+export function exactly(messages: readonly PendingMessage[]): Condition[] {
+  const messageIds = messages.map(({ id }) => id)
+  return [
+    { kind: 'pending', messageIds },
+    { kind: 'joined-by', messageIds },
+  ]
+}
 
 /** The facts that make an idle agent run: none where it runs already. */
 export function runningFacts(state: SessionState, newActivity: () => string, now: number): { activityId: string; facts: NewFact[] } {

@@ -73,3 +73,54 @@ test('RE-4: a holder whose lease was taken is fenced, and its followers are told
   await rig.idle()
   expect(brokenRules(await rig.facts(), true)).toEqual([])
 })
+
+test('RE-3: a client that began to collect while the session was idle takes it over when its holder dies later', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const holder = rig.runtime
+  const other = rig.boot()
+  await other.log.follow('s', { facts: () => undefined })
+  const leave = await other.sessions.activate('s')
+  await holder.sessions.prompt({ sessionId: 's', content: 'hello' })
+  await pass(rig, WATCH_MS)
+  holder.kill()
+  rig.declareDead(1)
+  await pass(rig, WATCH_MS)
+  expect(other.asked).toHaveLength(1)
+  ;(await rig.nextAsk()).answer(says('x'))
+  await rig.idle()
+  leave()
+})
+
+test('RE-3: looking at a session activates nothing, and a client that has left wants nothing', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const holder = rig.runtime
+  const other = rig.boot()
+  await other.log.follow('s', { facts: () => undefined })
+  ;(await other.sessions.activate('s'))()
+  await holder.sessions.prompt({ sessionId: 's', content: 'hello' })
+  await pass(rig, WATCH_MS)
+  holder.kill()
+  rig.declareDead(1)
+  await pass(rig, 3 * WATCH_MS)
+  expect(other.asked).toHaveLength(0)
+})
+
+test('DEL-1, SUB-5: a session that another runtime deletes is closed as deleted, not as fenced', async () => {
+  const rig = new Rig()
+  await rig.create()
+  await rig.create('idle')
+  const holder = rig.runtime
+  const closed: string[] = []
+  for (const id of ['s', 'idle'])
+    await holder.log.follow(id, { facts: () => undefined, closed: (reason) => closed.push(`${id} ${reason}`) })
+  await holder.sessions.prompt({ sessionId: 's', content: 'hello' })
+  const asked = await rig.nextAsk()
+  const other = rig.boot()
+  for (const id of ['s', 'idle']) await other.sessions.delete(id)
+  asked.answer(says('too late'))
+  await quiet()
+  await pass(rig, RENEW_MS)
+  expect(closed).toEqual(['s deleted', 'idle deleted'])
+})

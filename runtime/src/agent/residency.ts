@@ -5,6 +5,7 @@ import type { ClosedReason } from '../log/event-log.ts'
 import { isDue } from '../log/session-state.ts'
 import type { AcquireResult, Lease, Owner } from '../store/store.ts'
 import { Activation } from './activation.ts'
+import { lost } from './lost.ts'
 import type { AgentPorts } from './ports.ts'
 
 export const LEASE_MS = 10_000
@@ -19,8 +20,10 @@ export class Residency {
   readonly #activating = new Map<string, Promise<Activation | null>>()
   #cancelRenewal: (() => void) | null = null
   #renewing: Promise<void> = Promise.resolve()
-  /** Held elsewhere when an input or a collecting client here wanted them driven. */
+  /** Held elsewhere when an input here wanted them driven. */
   readonly #wanted = new Set<string>()
+  /** Wanted by collecting clients, as long as they follow: how many, by session. */
+  readonly #collected = new Map<string, number>()
   #cancelWatch: (() => void) | null = null
   #watching: Promise<void> = Promise.resolve()
 
@@ -53,6 +56,18 @@ export class Residency {
       .finally(() => this.#activating.delete(sessionId))
     this.#activating.set(sessionId, started)
     return started
+  }
+
+  /** RE-3: while a client collects from a session, it is taken up here whenever it is due and free. The answer ends that. */
+  collect(sessionId: string): () => void {
+    this.#collected.set(sessionId, (this.#collected.get(sessionId) ?? 0) + 1)
+    let over = false
+    return () => {
+      const left = (this.#collected.get(sessionId) ?? 1) - (over ? 0 : 1)
+      over = true
+      if (left > 0) this.#collected.set(sessionId, left)
+      else this.#collected.delete(sessionId)
+    }
   }
 
   async #acquire(sessionId: string): Promise<Lease | null> {
@@ -112,7 +127,7 @@ export class Residency {
         log.close(sessionId, 'deleted', null)
       } else if (!isDue(session.state)) {
         if (log.followed(sessionId) === undefined) this.#wanted.delete(sessionId)
-      } else if (this.#wanted.has(sessionId)) await this.activate(sessionId)
+      } else if (this.#wanted.has(sessionId) || this.#collected.has(sessionId)) await this.activate(sessionId)
     }
   }
 
@@ -139,7 +154,7 @@ export class Residency {
     )
     for (const [i, { sessionId }] of held.entries()) {
       const seq = seqs[i] ?? null
-      if (seq === null) log.close(sessionId, 'fenced', null)
+      if (seq === null) await lost(this.#ports, sessionId)
       else if (seq > (log.followed(sessionId)?.state.seq ?? seq)) await log.refresh(sessionId)
     }
   }

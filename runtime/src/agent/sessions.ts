@@ -1,7 +1,7 @@
 // Owns the calls that clients make: every door to a session, for the server and the command alike.
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
-import type { Fault, Params, PermissionsOf, Result, SessionConfigOf, SessionOf } from '@quiesce/schema'
+import type { ContentOf, Fault, Params, PermissionsOf, Result, SessionConfigOf, SessionOf } from '@quiesce/schema'
 import { Inbox, MAX_PENDING, type NewMessage, noSession } from '../inbox/inbox.ts'
 import { fact } from '../log/facts.ts'
 import { InvalidParams, Refusal } from '../log/refusal.ts'
@@ -92,6 +92,7 @@ export class Sessions {
       const { sessionId, expect, metadata, delivery = 'followup' } = params
       if (params.messageId !== undefined) Inbox.checkId(params.messageId)
       const content = typeof params.content === 'string' ? [{ type: 'text' as const, text: params.content }] : params.content
+      refuse(contentFaults(content))
       const id = params.messageId ?? this.#ports.ids('msg')
       const message: NewMessage = { id, content, delivery, origin: { kind: 'user' }, ...(metadata !== undefined && { metadata }) }
       const activation = await this.#residency.activate(sessionId)
@@ -155,9 +156,17 @@ export class Sessions {
     })
   }
 
-  /** RE-3: takes a session up where something is due. */
-  activate(sessionId: string): Promise<void> {
-    return this.#call(() => this.#input(sessionId, () => Promise.resolve()))
+  /** RE-3: takes a session up where something is due, and again whenever it is, until the answer is called. */
+  activate(sessionId: string): Promise<() => void> {
+    return this.#call(async () => {
+      const leave = this.#residency.collect(sessionId)
+      try {
+        return await this.#input(sessionId, async () => leave)
+      } catch (error) {
+        leave()
+        throw error
+      }
+    })
   }
 
   /** Ends open turns as interrupted and gives every lease up; what is called later is refused (RE-7). */
@@ -277,6 +286,14 @@ function unserved(params: Partial<Params<'session/create'>>): Fault[] {
   for (const name of ['maxTotalTokens', 'maxCost'])
     if (limits[name] !== undefined) faults.push({ path: `limits.${name}`, message: 'not served by this runtime; maxSteps is' })
   return faults
+}
+
+/** What only a model or a runtime says is no prompt. */
+function contentFaults(content: ContentOf): Fault[] {
+  const foreign = new Set(['tool_use', 'tool_result', 'reasoning'])
+  return content.flatMap(({ type }, i) =>
+    foreign.has(type) ? [{ path: `content[${i}].type`, message: `a prompt is made of text, image and file blocks, got "${type}"` }] : [],
+  )
 }
 
 async function directoryFaults(path: string, directory: string): Promise<Fault[]> {

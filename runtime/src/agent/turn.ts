@@ -4,7 +4,7 @@ import { hasSteer, joiners } from '../inbox/delivery.ts'
 import type { Condition } from '../log/conditions.ts'
 import { addUsage, fact, type NewFact, noUsage } from '../log/facts.ts'
 import { isWaking, type PendingMessage } from '../log/session-state.ts'
-import { admissions, type Driver, type OpenStep, runningFacts, stillPending } from './driver.ts'
+import { admissions, type Driver, exactly, type OpenStep, runningFacts } from './driver.ts'
 
 export const DEFAULT_MAX_STEPS = 200
 
@@ -32,7 +32,7 @@ export function openingFacts(
 export async function openTurn(driver: Driver, opener: PendingMessage): Promise<OpenStep | null> {
   const joining = [opener, ...joiners(driver.state.pending, opener)]
   const { facts, opened } = openingFacts(driver, { kind: 'message', messageId: opener.id }, joining)
-  return (await driver.commit(facts, stillPending(joining))) === null ? opened : null
+  return (await driver.commit(facts, exactly(joining))) === null ? opened : null
 }
 
 /** What a step leaves to commit: facts before `step/end`, and the step's usage. */
@@ -57,7 +57,7 @@ export async function continueTurn(driver: Driver, step: OpenStep, rest: StepRes
       ...admissions(joining, next, now),
       fact('step/start', now, { ...next, model: driver.config.model }),
     ]
-    const unmet = await driver.commit(facts, [{ kind: 'turn-live', turnId: step.turnId }, ...stillPending(joining)])
+    const unmet = await driver.commit(facts, [{ kind: 'turn-live', turnId: step.turnId }, ...exactly(joining)])
     if (unmet === null) return next
     if (unmet.kind === 'turn-live') return closeTurn(driver, step, rest)
   }

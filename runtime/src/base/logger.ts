@@ -21,7 +21,7 @@ export function openLogger(level: LogLevel, load: () => Promise<WriteEntry> = lo
   const waiting: Parameters<WriteEntry>[] = []
   const lowest = logLevels.indexOf(level)
   const begin = async () => {
-    write = await load()
+    write = await load().catch(() => writePlain)
     for (const entry of waiting.splice(0)) write(...entry)
   }
   const log: Logger['log'] = (entryLevel, message, fields = {}) => {
@@ -48,8 +48,14 @@ function faultFields(error: unknown): Record<string, unknown> {
   return { error: error.message, stack: error.stack, ...(code !== undefined && { code }), ...(cause !== undefined && { cause }) }
 }
 
+/** Where the writer can't be loaded: a log is never worth a crash. */
+const writePlain: WriteEntry = (level, fields, message) => {
+  process.stderr.write(`${JSON.stringify({ level, ...fields, msg: message })}\n`)
+}
+
 async function loadPino(): Promise<WriteEntry> {
-  const { pino } = await import('pino')
+  // The default export is the one that Node and the bundle agree on.
+  const { default: pino } = await import('pino')
   const logger = pino({ level: 'trace', base: { pid: process.pid } }, pino.destination({ dest: 2, sync: true }))
   return (level, fields, message) => logger[level](fields, message)
 }

@@ -45,7 +45,7 @@ async function read(path: string): Promise<string | null> {
 }
 
 async function parse(path: string, text: string): Promise<ConfigFile> {
-  const yaml = await import('yaml')
+  const { default: yaml } = await import('yaml')
   const lines = new yaml.LineCounter()
   const document = yaml.parseDocument(text, { lineCounter: lines })
   const [broken] = document.errors

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -174,6 +174,21 @@ describe('quiesce serve --stdio', () => {
     expect({ inFrames: stdout.slice(from).includes('noise'), onStderr: stderr.includes('noise') }).toEqual({
       inFrames: false,
       onStderr: true,
+    })
+  })
+})
+
+describe('what is loaded late, in the bundle', () => {
+  it('reads quiesce.yaml and a script in YAML', async () => {
+    const folder = join(quiesce.home, 'configured')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'quiesce.yaml'), 'model: scripted/configured/s.yaml\n')
+    writeFileSync(join(folder, 's.yaml'), '- text: from the script\n')
+    expect(await quiesce.run(['run', '--cwd', folder, 'hello'])).toMatchObject({ status: 0, stdout: 'from the script\n' })
+    writeFileSync(join(folder, 'quiesce.yaml'), 'modle: x\n')
+    expect(await quiesce.run(['run', '--cwd', folder, 'hello'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/quiesce\.yaml:1/),
     })
   })
 })

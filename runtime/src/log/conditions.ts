@@ -10,6 +10,8 @@ export type Condition =
   | { kind: 'idle' }
   /** Every one of these messages is still pending (IN-8). */
   | { kind: 'pending'; messageIds: readonly string[] }
+  /** No steer and no inject is pending but these: whatever came before the boundary joins it (IN-5, IN-6). */
+  | { kind: 'joined-by'; messageIds: readonly string[] }
   /** No waking message is pending (ST-2). */
   | { kind: 'no-waking' }
   /** No steer is pending (IN-5). */
@@ -35,6 +37,8 @@ function holds(state: SessionState, condition: Condition): boolean {
       return state.status === 'idle' && !state.pending.some(isWaking)
     case 'pending':
       return condition.messageIds.every((id) => state.pending.some((message) => message.id === id))
+    case 'joined-by':
+      return state.pending.every((message) => message.delivery === 'followup' || condition.messageIds.includes(message.id))
     case 'no-waking':
       return !state.pending.some(isWaking)
     case 'no-steer':

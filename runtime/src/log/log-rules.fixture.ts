@@ -122,6 +122,8 @@ function readStep(reading: Reading, fact: AnyFact): void {
     case 'step/start':
       if (turn === null || reading.step !== null) bad.push('TU-1: a step starts without a turn, or inside another')
       if (closing) bad.push('CAN-1: a step starts in a cancelled turn')
+      for (const left of pending(reading))
+        if (left.delivery !== 'followup') bad.push(`IN-5/6: a step starts without the pending ${left.id}`)
       reading.step = fact.data.stepId
       return
     case 'assistant/message':

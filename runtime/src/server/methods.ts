@@ -14,6 +14,7 @@ import type { Sessions } from '../agent/sessions.ts'
 import { VERSION } from '../base/version.ts'
 import { InvalidParams, Refusal } from '../log/refusal.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'
+import { unkeepable } from './keepable.ts'
 import type { Answer } from './peer.ts'
 
 /** What the methods are made of. */
@@ -102,6 +103,8 @@ function row<P extends z.ZodMiniType, R extends z.ZodMiniType>(
   handler: (params: z.output<P>) => Promise<{ result: z.output<R>; afterwards?: () => void }>,
 ): Prepare {
   return (params) => {
+    const broken = unkeepable(params)
+    if (broken.length > 0) throw new InvalidParams(broken)
     const verdict = check(method.params, params)
     if (!verdict.ok) throw new InvalidParams(verdict.faults)
     return { sessionId: sessionOf(params), run: () => handler(verdict.value) }

@@ -148,6 +148,7 @@ const fault = (id: Id | null, error: RpcError): Read => ({ kind: 'fault', id, er
 const isId = (id: unknown): id is Id => typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value ?? 'nothing')
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }

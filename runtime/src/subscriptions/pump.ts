@@ -13,23 +13,31 @@ export interface Target {
   deltas: boolean
 }
 
+/** What hangs on a cursor's end. */
+export interface Ends {
+  /** It sends nothing more. Called once. */
+  stopped(): void
+  /** It ended by itself, because the session did (SUB-5). */
+  closed(): void
+}
+
 export class Pump implements Follower {
   /** The last fact sent. */
   cursor = 0
   readonly #log: EventLog
   readonly #sink: Sink
   readonly #target: Target
-  readonly #ended: () => void
+  readonly #ends: Ends
   #session: FollowedSession | null = null
   #leave: () => void = () => undefined
   #state: 'waiting' | 'idle' | 'pumping' | 'stopped' = 'waiting'
   #closing: { reason: ClosedReason; error: Error | null } | null = null
 
-  constructor(log: EventLog, sink: Sink, target: Target, ended: () => void) {
+  constructor(log: EventLog, sink: Sink, target: Target, ends: Ends) {
     this.#log = log
     this.#sink = sink
     this.#target = target
-    this.#ended = ended
+    this.#ends = ends
   }
 
   /** Follows the session; null where there is none. Nothing is sent before `start`. */
@@ -47,8 +55,10 @@ export class Pump implements Follower {
   }
 
   stop(): void {
+    if (this.#halted()) return
     this.#state = 'stopped'
     this.#leave()
+    this.#ends.stopped()
   }
 
   facts(): void {
@@ -119,7 +129,7 @@ export class Pump implements Follower {
     const { reason, error } = this.#closing
     const { subscriptionId, sessionId } = this.#target
     this.stop()
-    this.#ended()
+    this.#ends.closed()
     const data = error instanceof Refusal ? { code: error.code, retryable: error.retryable } : undefined
     const told =
       error === null ? undefined : { message: data === undefined ? 'the runtime failed; its log says more' : error.message, data }

@@ -32,7 +32,7 @@ interface Subscription {
 export class Subscriptions {
   readonly #deps: SubscriptionDeps
   readonly #sink: Sink
-  readonly #open = new Map<string, Promise<Subscription>>()
+  readonly #open = new Map<string, { asked: string; opening: Promise<Subscription> }>()
 
   constructor(deps: SubscriptionDeps, sink: Sink) {
     this.#deps = deps
@@ -46,9 +46,14 @@ export class Subscriptions {
   async subscribe(params: Params<'session/subscribe'>): Promise<{ result: Result<'session/subscribe'>; start(): void }> {
     const subscriptionId = params.subscriptionId ?? this.#deps.newId()
     const known = this.#open.get(subscriptionId)
-    if (known !== undefined) return { result: (await known).result, start: () => undefined }
+    const asked = JSON.stringify(params)
+    if (known !== undefined) {
+      if (known.asked !== asked)
+        throw new InvalidParams([{ path: 'subscriptionId', message: `${JSON.stringify(subscriptionId)} is in use` }])
+      return { result: (await known.opening).result, start: () => undefined }
+    }
     const opening = this.#begin(subscriptionId, params)
-    this.#open.set(subscriptionId, opening)
+    this.#open.set(subscriptionId, { asked, opening })
     try {
       const { result, pump } = await opening
       return { result, start: () => pump.start() }
@@ -63,12 +68,12 @@ export class Subscriptions {
     const { sessionId, activate, deltas, tree } = params
     if (tree === true) throw new InvalidParams([{ path: 'tree', message: 'not served by this runtime; leave it out' }])
     const after = typeof params.after === 'object' ? params.after[sessionId] : params.after
-    if (activate === true) await sessions.activate(sessionId)
+    const leave = activate === true ? await sessions.activate(sessionId) : () => undefined
     const target = { subscriptionId, sessionId, deltas: deltas === true }
-    const pump = new Pump(log, this.#sink, target, () => this.#open.delete(subscriptionId))
-    const session = await pump.follow()
-    if (session === null) throw noSession(sessionId)
+    const pump = new Pump(log, this.#sink, target, { stopped: leave, closed: () => this.#open.delete(subscriptionId) })
     try {
+      const session = await pump.follow()
+      if (session === null) throw noSession(sessionId)
       const { state } = session
       pump.cursor = await startOf(this.#deps, { sessionId, after, from: params.from }, state.seq, state.seq)
       const { status, seq, activityId, waitingOn } = session.state
@@ -81,18 +86,18 @@ export class Subscriptions {
 
   /** *Contract:* rejects with Refusal `subscription_not_found`. */
   async unsubscribe(subscriptionId: string): Promise<void> {
-    const opening = this.#open.get(subscriptionId)
-    if (opening === undefined)
+    const opened = this.#open.get(subscriptionId)
+    if (opened === undefined)
       throw new Refusal('subscription_not_found', `this connection has no subscription ${JSON.stringify(subscriptionId)}`, {
         subscriptionId,
       })
     this.#open.delete(subscriptionId)
-    await opening.then(({ pump }) => pump.stop())
+    await opened.opening.then(({ pump }) => pump.stop())
   }
 
   /** Ends them all, without a word: the connection is gone. */
   close(): void {
-    for (const opening of this.#open.values())
+    for (const { opening } of this.#open.values())
       opening.then(
         ({ pump }) => pump.stop(),
         () => undefined,

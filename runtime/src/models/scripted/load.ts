@@ -36,7 +36,7 @@ async function readScript(path: string): Promise<Script> {
   const text = await readFile(path, 'utf8')
   let source: unknown
   try {
-    source = path.endsWith('.json') ? JSON.parse(text) : (await import('yaml')).parse(text)
+    source = path.endsWith('.json') ? JSON.parse(text) : (await import('yaml')).default.parse(text)
   } catch (error) {
     throw new BadScript(`${path}: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -1,0 +1,11 @@
+// Owns the end of a session that this runtime may no longer drive: says whether it was deleted or taken over (SUB-5, DEL-1).
+import type { AgentPorts } from './ports.ts'
+
+/** Ends the following of a session whose lease is gone. *Contract:* never rejects. */
+export async function lost(ports: Pick<AgentPorts, 'log' | 'store'>, sessionId: string): Promise<void> {
+  const there = await ports.store.load(sessionId).then(
+    (session) => session !== null,
+    () => true,
+  )
+  ports.log.close(sessionId, there ? 'fenced' : 'deleted', null)
+}
