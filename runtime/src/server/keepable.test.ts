@@ -20,7 +20,11 @@ test('FR-2: a number that JSON can not write again is a fault with its place', (
 })
 
 test('whatever JSON can say is kept', () => {
-  fc.assert(fc.property(fc.jsonValue(), (value) => expect(unkeepable(value)).toEqual([])))
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect(unkeepable(value)).toEqual([])
+    }),
+  )
 })
 
 test('FR-2: no field of a frame is too deep or too strange to be refused in words', () => {
