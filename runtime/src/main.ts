@@ -1,6 +1,6 @@
 // bin: the composition. The only file that builds concrete objects; what a command doesn't need isn't loaded.
 import type { ToolInfoOf } from '@quiesce/schema'
-import type { Tools } from './agent/ports.ts'
+import type { Models, Tools } from './agent/ports.ts'
 import { systemPrompts } from './agent/prompts.ts'
 import { MAX_PENDING, Sessions } from './agent/sessions.ts'
 import { systemClock } from './base/clock.ts'
@@ -36,6 +36,18 @@ function openModels(config: Config): ModelRegistry {
   return new ModelRegistry({ ...(config.model.value !== null && { default: config.model.value }), env: process.env, named }, parts)
 }
 
+/** What a session may use is loaded while its client is still busy with the answer, not when its first prompt waits for it. */
+function prepared(models: ModelRegistry): Models {
+  return {
+    defaultModel: () => models.defaultModel(),
+    check: (name) => {
+      models.check(name)
+      models.prepare(name)
+    },
+    answer: (name, request, hooks) => models.answer(name, request, hooks),
+  }
+}
+
 function openTools(): Tools {
   const registry = new ToolRegistry(builtInTools(systemClock))
   return {
@@ -53,16 +65,19 @@ function openTools(): Tools {
 }
 
 async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Logger): Promise<Runtime> {
-  const store = await openStore(config, home)
-  const log = new EventLog(store)
+  const opening = openStore(config, home)
   const models = openModels(config)
+  // While a thread starts, this one has nothing else to do.
+  if (config.model.value !== null) models.prepare(config.model.value)
+  const store = await opening
+  const log = new EventLog(store)
   const tools = openTools()
   const sessions = new Sessions({
     log,
     store,
     clock: systemClock,
     ids: systemIds,
-    models,
+    models: prepared(models),
     tools,
     prompts: systemPrompts,
     owner: { runtimeId: systemIds('run'), ...identify() },

@@ -55,6 +55,15 @@ describe('loading', () => {
     expect(loaded).toEqual({ sdk: 1, yaml: 1 })
   })
 
+  it('loads ahead what a server needs, and nothing where the name is wrong or needs none', async () => {
+    const models = registry({ env: baseURL })
+    const resolve = vi.spyOn(models, 'resolve')
+    for (const name of ['nonsense', 'openai-compatible/', 'scripted/none', 'scripted/demo', 'openai-compatible/ahead']) models.prepare(name)
+    await new Promise(setImmediate)
+    expect(resolve.mock.calls).toEqual([['openai-compatible/ahead']])
+    expect(await models.resolve('openai-compatible/ahead')).toBe(await resolve.mock.results[0]?.value)
+  })
+
   it('gives one model per name, and tries again what failed', async () => {
     const models = registry()
     await expect(models.resolve('scripted/late')).rejects.toThrow(Refusal)

@@ -66,6 +66,20 @@ export class ModelRegistry {
     return loading
   }
 
+  /** Loads what a request to a server will need, once the event loop has a turn for it, and in vain where the name is wrong. Never fails. */
+  prepare(name: string): void {
+    setImmediate(async () => {
+      try {
+        if (settingsFor(this.#config, name).provider === 'scripted') return
+        await this.resolve(name)
+        // Node loads its fetch when it is first touched, which takes longer than the provider.
+        void globalThis.Headers
+      } catch {
+        // The one who asks for an answer is told.
+      }
+    }).unref()
+  }
+
   /** One step's request to the named model, retries and time limits included. *Contract:* never rejects: a refusal is a failure too. */
   async answer(name: string, request: ModelRequest, hooks: AnswerHooks): Promise<Outcome> {
     const { clock, random, retry = defaultRetry } = this.#parts
