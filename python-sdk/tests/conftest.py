@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import select
@@ -91,3 +92,11 @@ def runtime(tmp_path: Path) -> Iterator[Watched]:
 def no_runtime_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test starts a runtime that it doesn't name."""
     monkeypatch.delenv("QUIESCE_RUNTIME", raising=False)
+
+
+@pytest.fixture(autouse=True)
+def no_noise(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """No test leaves an error that asyncio found nobody to tell."""
+    yield
+    gc.collect()
+    assert [record.getMessage() for record in caplog.get_records("call") if record.name == "asyncio"] == []

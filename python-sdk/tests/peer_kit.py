@@ -65,7 +65,7 @@ class Peer:
             self.answer(message, RESULTS.get(message["method"], {}))
         sys.exit(0)
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | bytearray) -> None:
         if self.held is not None:
             self.held += data
             return
@@ -82,11 +82,11 @@ class Peer:
         data = {"code": code, "retryable": False, **details}
         self.send({"id": request["id"], "error": {"code": -32000, "message": f"refused: {code}", "data": data}})
 
-    def greet(self) -> None:
+    def greet(self, limits: Json = LIMITS) -> None:
         """Answers `initialize`."""
         server = {"name": "peer", "version": "0"}
         capabilities: Json = {"methods": [], "deltas": True}
-        result = {"protocol": 1, "server": server, "capabilities": capabilities, "limits": LIMITS}
+        result = {"protocol": 1, "server": server, "capabilities": capabilities, "limits": limits}
         self.answer(self.expect("initialize"), result)
 
     def subscribed(self, seq: int = 0) -> Json:

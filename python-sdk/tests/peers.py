@@ -431,8 +431,12 @@ def refuses_malformed(p: Peer) -> None:
 def answers_twice_and_late(p: Peer) -> None:
     p.greet()
     request = p.expect("model/list")
+    p.held = both = bytearray()
     p.answer(request, {"models": []})
     p.answer(request, {"models": [{"model": 7}]})
+    p.held = None
+    p.write(both)
+    p.answer(request, {"models": [{"model": 8}]})
     p.serve()
 
 
@@ -470,6 +474,23 @@ def prints_garbage(p: Peer) -> None:
     p.expect("model/list")
     p.write(b"Debugger attached.\n")
     p.until_end()
+
+
+@peer
+def takes_small_frames(p: Peer) -> None:
+    p.greet(limits={**LIMITS, "maxFrameBytes": 500})
+    p.serve()
+
+
+@peer
+def closes_its_sessions(p: Peer) -> None:
+    """Tells its subscribers that it shuts down before it answers."""
+    p.greet()
+    p.subscribed()
+    shutdown = p.expect("shutdown")
+    closed = {"subscriptionId": p.subscription, "sessionId": p.session, "reason": "shutdown"}
+    p.send({"method": "session.closed", "params": closed})
+    p.answer(shutdown, {})
 
 
 @peer

@@ -10,6 +10,7 @@ import pytest
 from conftest import Scripted
 from quiesce import (
     ConnectionClosedError,
+    FrameTooLargeError,
     ProtocolError,
     RequestTimeoutError,
     RpcError,
@@ -52,6 +53,16 @@ async def test_what_cannot_be_trusted_ends_the_connection(scripted: Peers, name:
             assert isinstance(error, ProtocolError)
         with pytest.raises(ProtocolError, match=message):
             await quiesce.ping()
+        assert await asyncio.to_thread(peer.is_gone)
+
+
+async def test_the_runtimes_own_limit_counts(scripted: Peers) -> None:
+    async with scripted("takes_small_frames").client() as quiesce:
+        session = await quiesce.sessions.get("s-1")
+        await session.prompt("x" * 300, message_id="m-1")
+        with pytest.raises(FrameTooLargeError, match="the runtime takes 500 at most") as raised:
+            await session.prompt("x" * 500)
+    assert (raised.value.code, raised.value.retryable) == ("frame_too_large", False)
 
 
 async def test_a_request_of_the_server_is_refused_and_nothing_stops(scripted: Peers) -> None:

@@ -122,8 +122,9 @@ async def test_a_client_that_is_collected_ends_its_runtime(scripted: Peers, name
     assert await asyncio.to_thread(peer.is_gone)
 
 
-def test_a_client_whose_loop_ends_ends_its_runtime(scripted: Peers) -> None:
-    peer = scripted("leaves_a_child")
+@pytest.mark.parametrize("name", ["leaves_a_child", "ignores_every_hint"])
+def test_a_client_whose_loop_ends_ends_its_runtime(scripted: Peers, name: str) -> None:
+    peer = scripted(name)
 
     async def forget() -> AsyncQuiesce:
         return await peer.client()
@@ -170,6 +171,27 @@ WAYS = {
         0,
     ),
 }
+
+
+def test_a_fork_that_lives_on_keeps_no_runtime_alive(scripted: Peers) -> None:
+    peer = scripted("right")
+    body = """
+quiesce = Quiesce.launch()
+pid = os.fork()
+if pid == 0:
+    os.close(1)
+    os.close(2)
+    signal.pause()
+print(pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = script(body, peer.path)
+    fork = int(done.stdout)
+    try:
+        assert done.returncode == -signal.SIGKILL
+        assert peer.is_gone()
+    finally:
+        os.kill(fork, signal.SIGKILL)
 
 
 CTRL_C = """

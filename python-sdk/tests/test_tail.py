@@ -84,6 +84,14 @@ async def test_the_end_of_the_connection(scripted: Peers) -> None:
         await waiting
 
 
+async def test_close_is_what_ends_it_whatever_the_runtime_says(scripted: Peers) -> None:
+    quiesce = scripted("closes_its_sessions").client()
+    async with (await quiesce.sessions.get("s-1")).events() as events:
+        await quiesce.close()
+        with pytest.raises(ConnectionClosedError, match=r"close\(\) was called"):
+            await anext(events)
+
+
 async def test_from_an_unknown_message(scripted: Peers) -> None:
     peer = scripted("knows_no_message")
     async with peer.client() as quiesce:

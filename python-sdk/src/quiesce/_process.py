@@ -145,8 +145,6 @@ class Process:
 
         For forgotten runtimes and for our own exit.
         """
-        if os.getpid() != self._owner:
-            return  # a fork's copy of us ends nothing
         for number, limit in (
             (signal.SIGTERM, self._grace.stdin + self._grace.term),
             (signal.SIGKILL, self._grace.kill),
@@ -169,6 +167,12 @@ class Process:
             return
         with contextlib.suppress(RuntimeError):  # the interpreter ends: `_end_all` does it
             threading.Thread(target=self.end_blocking, name="quiesce-abandon", daemon=True).start()
+
+    def let_go(self) -> None:
+        """Closes a fork's copies of the pipes: the runtime must see its stdin end when its owner ends."""
+        for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+            if pipe is not None:
+                pipe.close()
 
     async def _connect(self) -> None:
         waiting = [self._popen.stdout, self._popen.stderr, self._popen.stdin]
@@ -215,7 +219,7 @@ class Process:
         return self._exited.done()
 
     def _signal(self, number: signal.Signals) -> None:
-        if os.getpid() == self._owner and not self._gone.is_set():
+        if os.getpid() == self._owner and not self._gone.is_set():  # a fork's copy of us ends nothing
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._popen.pid, number)
 
@@ -261,4 +265,11 @@ def _end_all() -> None:
         process.end_blocking()
 
 
+def _let_all_go() -> None:
+    for process in list(_alive):
+        process.let_go()
+    _alive.clear()
+
+
 atexit.register(_end_all)
+os.register_at_fork(after_in_child=_let_all_go)
