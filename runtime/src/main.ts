@@ -117,12 +117,14 @@ const commands: Commands = {
     // Before anything else is loaded that might print.
     const { takeStdout } = await import('./server/stdout.ts')
     const taken = takeStdout()
-    const { serveStdio } = await import('./server/stdio.ts')
-    const { MAX_FRAME_BYTES } = await import('./server/framing.ts')
-    const { MAX_IN_FLIGHT } = await import('./server/peer.ts')
     const config = await loadConfig(options.config, { cwd: process.cwd(), env: process.env })
     const logger = openLogger(config.logLevel.value)
-    const runtime = await openRuntime(config, 'worker', logger)
+    const [runtime, { serveStdio }, { MAX_FRAME_BYTES }, { MAX_IN_FLIGHT }] = await Promise.all([
+      openRuntime(config, 'worker', logger),
+      import('./server/stdio.ts'),
+      import('./server/framing.ts'),
+      import('./server/peer.ts'),
+    ])
     const server = serveStdio(
       { input: process.stdin, write: taken.write },
       {
