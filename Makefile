@@ -9,7 +9,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BIN := node_modules/.bin
 
-.PHONY: help setup build demo demo-local-model test check gen conformance conformance-soak bench pack fmt clean \
+.PHONY: help setup build demo demo-local-model test check gen bench pack fmt clean \
 	need-node need-python check-lint check-types check-python check-drift check-arrows check-sizes check-hygiene
 
 help: ## list the targets
@@ -23,7 +23,7 @@ setup: node_modules/.stamp $(VENV)/.stamp build ## install and build everything 
 
 build: node_modules/.stamp
 	@$(BIN)/tsc -b
-	@if [ -f runtime/build.mjs ]; then node runtime/build.mjs; fi
+	@node runtime/build.mjs
 
 node_modules/.stamp: package-lock.json | need-node
 	npm ci
@@ -87,12 +87,6 @@ check-sizes:
 
 check-hygiene:
 	node conformance/checks/hygiene.mjs
-
-conformance: setup ## run the conformance suite alone
-	@node conformance/dist/main.js run
-
-conformance-soak: setup ## run the conformance suite 20 times, shuffled (slow)
-	@node conformance/dist/main.js run --shuffle --repeat 20
 
 bench: setup ## measure, against the floor
 	@node conformance/bench/bench.mjs
