@@ -135,6 +135,21 @@ describe('the thread of a store', () => {
     await expect(home.call('{"ask":{"kind":"stats"}}')).rejects.toMatchObject(fault)
   })
 
+  it('is not waited for once its store is closed', async () => {
+    // It closes, and then goes on until it is told otherwise.
+    const source = `import { parentPort } from 'node:worker_threads'
+      const told = new BroadcastChannel('end-of-thread')
+      told.onmessage = () => { told.close(); parentPort.close() }
+      parentPort.on('message', (message) => message === null && parentPort.postMessage({ closed: true }))
+      parentPort.postMessage({ opened: true })`
+    const home = await openWorkerHome(directory.path('slow.db'), new URL(`data:text/javascript,${encodeURIComponent(source)}`))
+    await Promise.all([home.close(), home.close()])
+    const tell = new BroadcastChannel('end-of-thread')
+    tell.postMessage('end')
+    tell.close()
+    await expect(home.call('{"ask":{"kind":"stats"}}')).rejects.toMatchObject({ data: { code: 'storage_unavailable' } })
+  })
+
   it('starts without the schemas of the wire', () => {
     const inputs = bundle.inputs('store-worker')
     expect(inputs).toContain('runtime/src/store/perform.ts')
