@@ -6,6 +6,7 @@ import type { StoreStats } from '../operations.ts'
 import type { LeaseRow, Rows, SessionFilter, SessionRow } from '../rows.ts'
 import type { Owner } from '../store.ts'
 import type { Database } from './driver.ts'
+import { FileWatch } from './file-watch.ts'
 import { rollBack } from './schema.ts'
 import { prepareStatements, type SessionColumns, type Statements } from './statements.ts'
 
@@ -15,6 +16,7 @@ export class SqliteRows implements Rows {
   readonly stats: StoreStats
   readonly #database: Database
   readonly #path: string
+  readonly #files: FileWatch
   readonly #sql: Statements
   /** The last state written or read of each session; good only while the row has the same seq. */
   readonly #states = new Map<number, SessionState>()
@@ -22,14 +24,17 @@ export class SqliteRows implements Rows {
   constructor(database: Database, path: string) {
     this.#database = database
     this.#path = path
+    this.#files = new FileWatch(path)
     this.#sql = prepareStatements(database)
     this.stats = { driver: database.driver, commits: 0 }
   }
 
   transaction<T>(work: () => T): T {
-    this.#sql.begin.run()
     try {
+      this.#sql.begin.run()
       const result = work()
+      // As late as can be: what is committed to a file that is no longer there is lost.
+      this.#files.check()
       this.#sql.commit.run()
       this.stats.commits += 1
       return result
@@ -37,6 +42,8 @@ export class SqliteRows implements Rows {
       // States of this batch never were: another process may write other ones with the same seq.
       this.#states.clear()
       rollBack(this.#database)
+      // Where the file went away, that is what to say; SQLite knows only what it found instead.
+      this.#files.check()
       throw error
     }
   }

@@ -1,4 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { Engine } from '../engine.ts'
 import type { Answer } from '../operations.ts'
@@ -52,6 +55,27 @@ describe('the file of a store', () => {
     writeFileSync(directory.path('file'), '')
     path = directory.path('file/store.db')
     await expect(open()).rejects.toMatchObject(unavailable(/a part of its path is a file/))
+  })
+
+  it('is a regular file, and so is what lies beside it: nothing waits for the other end of a pipe', async () => {
+    mkdirSync(directory.path(`${count}`))
+    for (const suffix of ['', '-wal', '-shm', '-journal']) {
+      execFileSync('mkfifo', [`${path}${suffix}`])
+      await expect(open()).rejects.toMatchObject(unavailable(/store\.db can not be opened: .* is a named pipe, and no regular file/))
+      rmSync(`${path}${suffix}`)
+    }
+    path = '/dev/null'
+    await expect(open()).rejects.toMatchObject(unavailable(/^the store \/dev\/null can not be opened: it is a device, and no regular/))
+    path = directory.path(`${count}/socket`)
+    const server = createServer().listen(path)
+    await once(server, 'listening')
+    await expect(open()).rejects.toMatchObject(unavailable(/it is a socket, and no regular file/))
+    server.close()
+  })
+
+  it('lies where directories can be made', async () => {
+    path = '/proc/quiesce/deep/store.db'
+    await expect(open()).rejects.toMatchObject(unavailable(/deep\/store\.db can not be opened: no directory can be made in \/proc: name/))
   })
 
   it('lies where the user may write', async () => {
