@@ -11,21 +11,28 @@ let last = { msecs: 0, seq: 0 }
 
 /** Sorted behind every earlier one of this process, within one millisecond too. */
 function nextV7(now: number, random: Uint8Array): string {
-  const seq = now > last.msecs ? new DataView(random.buffer).getUint32(0) & 0x7fff_ffff : last.seq + 1
+  const seq = now > last.msecs ? new DataView(random.buffer, random.byteOffset).getUint32(0) & 0x7fff_ffff : last.seq + 1
   last = { msecs: Math.max(now, last.msecs), seq }
   return v7({ msecs: last.msecs, seq, random })
 }
 
+/** Read ahead: an id takes 16 bytes, and a read a system call or three. */
+const pool = new Uint8Array(4096)
+let used = pool.length
+
 /** What Node's crypto would give as well; loading that takes a tenth of the start of a command. */
 function systemRandom(): Uint8Array {
-  const random = new Uint8Array(16)
-  const device = openSync('/dev/urandom', 'r')
-  try {
-    if (readSync(device, random) !== random.length) throw new Error('/dev/urandom gives no random bytes')
-  } finally {
-    closeSync(device)
+  if (used === pool.length) {
+    const device = openSync('/dev/urandom', 'r')
+    try {
+      if (readSync(device, pool) !== pool.length) throw new Error('/dev/urandom gives too few bytes')
+    } finally {
+      closeSync(device)
+    }
+    used = 0
   }
-  return random
+  used += 16
+  return pool.subarray(used - 16, used)
 }
 
 /** Ids that count up per prefix: the same in every run of a test. */

@@ -43,11 +43,12 @@ async function throughFifo(): Promise<Pipe> {
   }
 }
 
-/** Node has no call for it. Nothing is read of the program, since its pipes would take as long as the program. */
+/** Node has no call for it. The program has no pipes and no locale of its own: making and loading those would take longer than it runs. */
 async function makeFifo(path: string): Promise<void> {
   const { spawn } = await import('node:child_process')
+  const { PATH } = process.env
   return new Promise((resolve, reject) => {
-    spawn('mkfifo', [path], { stdio: 'ignore' })
+    spawn('mkfifo', [path], { stdio: 'ignore', env: { LC_ALL: 'C', ...(PATH !== undefined && { PATH }) } })
       .once('error', reject)
       .once('exit', (code, signal) => {
         if (code === 0) resolve()
