@@ -16,8 +16,8 @@ function nextV7(now: number, random: Uint8Array): string {
   return v7({ msecs: last.msecs, seq, random })
 }
 
-/** Read ahead: an id takes 16 bytes, and a read a system call or three. */
-const pool = new Uint8Array(4096)
+/** Read ahead, as much as the system gives without being interrupted. An id takes 16 bytes. */
+const pool = new Uint8Array(256)
 let used = pool.length
 
 /** What Node's crypto would give as well; loading that takes a tenth of the start of a command. */
