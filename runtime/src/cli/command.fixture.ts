@@ -6,7 +6,7 @@ import { systemIds } from '../base/ids.ts'
 import { Subscriptions } from '../subscriptions/subscriptions.ts'
 import type { RunOptions } from './program.ts'
 import { runCommand } from './run.ts'
-import type { Terminal } from './terminal.ts'
+import type { Loss, Terminal } from './terminal.ts'
 
 const defaults: RunOptions = {
   words: ['hello'],
@@ -29,10 +29,11 @@ export class Command {
   said: string[] = []
   flushed = 0
   closed = 0
+  loss: Loss | null = null
   /** Signals are heard from now on. */
   readonly listening = deferred()
   #signal: () => void = () => undefined
-  #broken: () => void = () => undefined
+  #lost: () => void = () => undefined
 
   start(options: Partial<RunOptions> = {}, extra: { tty?: boolean; stdin?: AsyncIterable<string> } = {}): Promise<number> {
     const { rig } = this
@@ -45,11 +46,12 @@ export class Command {
       say: (line) => this.said.push(line),
       stdoutIsTty: tty,
       stderrIsTty: tty,
-      onBroken: (listener) => {
-        this.#broken = listener
+      onLost: (listener) => {
+        this.#lost = listener
       },
       flush: async () => {
         this.flushed += 1
+        return this.loss
       },
     }
     return runCommand(
@@ -90,8 +92,10 @@ export class Command {
     this.#signal()
   }
 
-  loseReader(): void {
-    this.#broken()
+  /** From now on stdout takes nothing. */
+  lose(loss: Loss): void {
+    this.loss = loss
+    this.#lost()
   }
 
   /** The session that the command created. */

@@ -2,6 +2,7 @@
 import type { ModelInfoOf } from '@quiesce/schema'
 import { VERSION } from '../base/version.ts'
 import { type Config, type ConfigPlace, loadConfig, type Sourced } from './config.ts'
+import { lossVerdict } from './exit-status.ts'
 import type { DoctorOptions } from './program.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -32,12 +33,15 @@ export interface Diagnosis {
 const keyVariables = ['OPENAI_COMPATIBLE_API_KEY', 'OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'DEEPSEEK_API_KEY']
 const addressVariables = ['OPENAI_COMPATIBLE_BASE_URL', 'OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL']
 
-/** Runs to its exit status: 0 where a run would work, else 1. *Contract:* rejects with ConfigError. */
+/** Runs to its exit status: 0 where a run would work, else 1; where what it says is lost, as a run's (CLI-4). *Contract:* rejects with ConfigError. */
 export async function doctorCommand(options: DoctorOptions, ports: DoctorPorts): Promise<number> {
   const diagnosis = await diagnose(await loadConfig(options.config, ports), ports)
   ports.terminal.print(options.json ? `${JSON.stringify(diagnosis, null, 2)}\n` : table(diagnosis))
-  await ports.terminal.flush()
-  return diagnosis.healthy ? 0 : 1
+  const loss = await ports.terminal.flush()
+  if (loss === null) return diagnosis.healthy ? 0 : 1
+  const { status, why } = lossVerdict(loss)
+  if (why !== null) ports.terminal.say(`quiesce: ${why}`)
+  return status
 }
 
 async function diagnose(config: Config, ports: DoctorPorts): Promise<Diagnosis> {

@@ -46,7 +46,18 @@ export class Executable {
   }
 
   start(args: readonly string[], env: Readonly<Record<string, string>> = {}, node: readonly string[] = []): Process {
-    const child = spawn(process.execPath, [...node, this.bundle, ...args], {
+    return this.#spawn(process.execPath, [...node, this.bundle, ...args], env)
+  }
+
+  /** Runs a line of bash to its end, with nothing on stdin; in it `"${quiesce[@]}"` is the executable. */
+  shell(line: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
+    const started = this.#spawn('bash', ['-c', `quiesce=("$0" "$1"); ${line}`, process.execPath, this.bundle], env)
+    started.child.stdin?.end()
+    return started.ended
+  }
+
+  #spawn(command: string, args: readonly string[], env: Readonly<Record<string, string>>): Process {
+    const child = spawn(command, args, {
       cwd: this.home,
       env: { PATH: process.env.PATH ?? '', HOME: this.home, QUIESCE_STORE: `sqlite:${this.home}/store.db`, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -70,12 +70,38 @@ describe('quiesce run', () => {
     expect(stdout.length).toBe(2_000_004)
   })
 
-  it('ends quietly where nobody reads stdout', async () => {
+  it('CLI-4: exits 3 and says nothing where nobody reads stdout', async () => {
     const model = quiesce.script('long2', [{ text: 'x'.repeat(2_000_000) }])
     const running = quiesce.start(['run', '--model', model, 'go'])
     running.child.stdout?.destroy()
-    const { stderr, signal } = await running.ended
-    expect({ stderr: stderr.replace(/^quiesce: nobody reads.*\n/, ''), signal }).toEqual({ stderr: '', signal: null })
+    expect(await running.ended).toMatchObject({ status: 3, stderr: '', signal: null })
+  })
+
+  it.each([
+    'run --model scripted/demo hi',
+    'run --model scripted/demo --output json hi',
+    'run --model scripted/demo --output jsonl hi',
+    'doctor --model scripted/demo',
+    'run --help',
+  ])('CLI-4: exits 5 and says so where its answer can not be written: %s', async (args) => {
+    const { status, stderr } = await quiesce.shell(`exec "\${quiesce[@]}" ${args} >/dev/full`)
+    expect(status).toBe(5)
+    expect(stderr).toMatch(/^quiesce: stdout could not be written, and what was printed is not whole: ENOSPC.*\n$/)
+  })
+
+  it('CLI-4: exits 5 where only the beginning of its answer was taken', async () => {
+    const model = quiesce.script('long3', [{ text: 'x'.repeat(200_000) }])
+    // Blocks of 1,024 bytes, for every file that it writes.
+    const { status, stderr } = await quiesce.shell(`ulimit -f 100; exec "\${quiesce[@]}" run --store memory: --model ${model} go >whole`)
+    expect(stderr).toMatch(/^quiesce: stdout could not be written.*EFBIG/)
+    expect(status).toBe(5)
+    expect(statSync(join(quiesce.home, 'whole')).size).toBe(102_400)
+  })
+
+  it('CLI-4: exits 2 where stdin was to say the prompt, and is empty', async () => {
+    const { status, stdout, stderr } = await quiesce.run(['run', '--model', 'scripted/demo', '-'])
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
+    expect(stderr).toMatch(/^quiesce: no prompt: stdin said nothing/)
   })
 
   it.each([1, 2])('CLI-5: leaves no process behind after signal %d', async (signals) => {

@@ -1,17 +1,30 @@
-// Owns the exit status of a run: it comes from the facts (CLI-4).
+// Owns the exit status of a run: it comes from the facts, and from whether they could be told (CLI-4).
 import type { AnyFact } from '@quiesce/schema'
 import type { RunFold } from '../log/run.ts'
+import type { Loss } from './terminal.ts'
 
 export const exitStatus = { answered: 0, unanswered: 1, usage: 2, cancelled: 3, denied: 4, failed: 5 } as const
 
 export interface Verdict {
   status: number
-  /** For stderr, where it isn't 0. */
+  /** For stderr; null where there is nothing to say. */
   why: string | null
 }
 
-/** `gaveUp` says why the run itself stopped waiting or cancelled, or is null. */
-export function verdictOf(fold: RunFold, gaveUp: string | null): Verdict {
+/** `gaveUp` says why the run itself stopped waiting or cancelled, or is null; `loss` what stdout did not take. */
+export function verdictOf(fold: RunFold, gaveUp: string | null, loss: Loss | null): Verdict {
+  const verdict = factsVerdict(fold, gaveUp)
+  const failed = verdict.status !== exitStatus.answered && verdict.status !== exitStatus.cancelled
+  // What went wrong with the turn is worth more than that nobody reads on.
+  return loss === null || (loss.kind === 'unread' && failed) ? verdict : lossVerdict(loss)
+}
+
+/** An answer that nobody got is no success; of a reader that left, as `head` does, nothing is said. */
+export function lossVerdict(loss: Loss): Verdict {
+  return loss.kind === 'unread' ? { status: exitStatus.cancelled, why: null } : { status: exitStatus.failed, why: loss.why }
+}
+
+function factsVerdict(fold: RunFold, gaveUp: string | null): Verdict {
   const result = fold.result()
   const reason = fold.lastTurnEnd?.reason
   if (reason?.kind === 'completed' && result.finalResponse !== '') return { status: exitStatus.answered, why: null }

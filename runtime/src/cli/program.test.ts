@@ -2,18 +2,30 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Refusal } from '../log/refusal.ts'
 import { ConfigError } from './config-error.ts'
 import { type Commands, type DoctorOptions, type RunOptions, runProgram } from './program.ts'
+import type { Loss, Terminal } from './terminal.ts'
 
 let said = ''
 let printed = ''
+let loss: Loss | null = null
+const terminal: Terminal = {
+  print: (text) => {
+    printed += text
+  },
+  say: (line) => {
+    said += `${line}\n`
+  },
+  stdoutIsTty: false,
+  stderrIsTty: false,
+  onLost: () => undefined,
+  flush: async () => loss,
+}
+
 beforeEach(() => {
   said = ''
   printed = ''
+  loss = null
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
     said += String(text)
-    return true
-  })
-  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
-    printed += String(text)
     return true
   })
 })
@@ -36,7 +48,7 @@ async function program(args: string[], fail?: unknown) {
       return 1
     },
   }
-  const status = await runProgram(args, commands)
+  const status = await runProgram(args, commands, terminal)
   return { status, ran }
 }
 
@@ -83,6 +95,7 @@ describe('the command line', () => {
     ['90s', 90_000],
     ['5m', 300_000],
     ['1h', 3_600_000],
+    ['596h', 596 * 3_600_000],
   ])('reads the time %s', async (text, ms) => {
     expect((await program(['run', '--timeout', text, 'x'])).ran.run?.timeoutMs).toBe(ms)
   })
@@ -101,7 +114,7 @@ describe('the command line', () => {
     ['half a step', ['run', '--max-steps', '1.5', 'x'], /whole number from 1/],
     ['no time', ['run', '--timeout', '0', 'x'], /time above 0/],
     ['a time that is none', ['run', '--timeout', 'soon', 'x'], /time above 0/],
-    ['a time beyond timers', ['run', '--timeout', '9999h', 'x'], /time above 0/],
+    ['a time beyond timers', ['run', '--timeout', '99999999h', 'x'], /'99999999h' is invalid\. It must be at most 596h\./],
     ['a system text for an old session', ['run', '--session', 's', '--system', 'S', 'x'], /--system belongs to a new session/],
     ['a directory for an old session', ['run', '--session', 's', '--cwd', '/', 'x'], /--cwd belongs to a new session/],
     ['a server without a transport', ['serve'], /--stdio/],
@@ -124,6 +137,20 @@ describe('the command line', () => {
     expect((await program(['--version'])).status).toBe(0)
     expect(printed).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect(said).toBe('')
+  })
+})
+
+describe('CLI-4: help that is lost', () => {
+  it.each([
+    ['a refused write', { kind: 'refused', why: 'stdout: ENOSPC' } as const, 5, 'quiesce: stdout: ENOSPC\n'],
+    ['a reader that left', { kind: 'unread' } as const, 3, ''],
+  ])('is no success: %s', async (_, lost, status, words) => {
+    loss = lost
+    for (const args of [['--help'], ['run', '--help'], ['--version']]) {
+      said = ''
+      expect((await program(args)).status).toBe(status)
+      expect(said).toBe(words)
+    }
   })
 })
 

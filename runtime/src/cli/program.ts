@@ -6,7 +6,8 @@ import { InvalidParams, Refusal } from '../log/refusal.ts'
 import type { Until } from '../log/run.ts'
 import type { ConfigOptions } from './config.ts'
 import { ConfigError } from './config-error.ts'
-import { exitStatus } from './exit-status.ts'
+import { exitStatus, lossVerdict } from './exit-status.ts'
+import { openTerminal, type Terminal } from './terminal.ts'
 
 export type Output = 'text' | 'json' | 'jsonl'
 export type PermissionMode = 'read-only' | 'edit' | 'allow-all'
@@ -59,21 +60,26 @@ interface Flags {
 }
 
 /** Runs the command line and answers its exit status. */
-export async function runProgram(args: readonly string[], commands: Commands): Promise<number> {
+export async function runProgram(
+  args: readonly string[],
+  commands: Commands,
+  terminal: Terminal = openTerminal(process.stdout, process.stderr),
+): Promise<number> {
   let status = 0
-  const program = describeProgram(commands, (given) => {
+  const program = describeProgram(commands, terminal, (given) => {
     status = given
   })
   try {
     await program.parseAsync([...args], { from: 'user' })
     return status
   } catch (error) {
-    return failed(error)
+    return error instanceof CommanderError && error.exitCode === 0 ? told(terminal) : failed(error)
   }
 }
 
-function describeProgram(commands: Commands, done: (status: number) => void): Command {
+function describeProgram(commands: Commands, terminal: Terminal, done: (status: number) => void): Command {
   const program = new Command('quiesce')
+    .configureOutput({ writeOut: terminal.print })
     .description('Runs coding agents: sessions with a durable log, behind one protocol.')
     .version(VERSION, '-V, --version', 'print the version')
     .exitOverride()
@@ -160,21 +166,31 @@ const units = new Map([
   ['m', 60_000],
   ['h', 3_600_000],
 ])
-/** Timers hold no more. */
-const MAX_DURATION_MS = 2 ** 31 - 1
+/** Timers hold little more: 2 ** 31 milliseconds. */
+const MAX_HOURS = 596
 
 /** `90`, `90s`, `1.5m` in milliseconds. */
 export function duration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim())
   const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * (units.get(match[2] ?? '') ?? Number.NaN))
-  if (!(ms >= 1 && ms <= MAX_DURATION_MS)) throw new InvalidArgumentError('It must be a time above 0, for example 90, 90s, 5m or 1h.')
+  if (ms > MAX_HOURS * 3_600_000) throw new InvalidArgumentError(`It must be at most ${MAX_HOURS}h.`)
+  if (!(ms >= 1)) throw new InvalidArgumentError('It must be a time above 0, for example 90, 90s, 5m or 1h.')
   return ms
+}
+
+/** Help or the version is printed: whether it came out. */
+async function told(terminal: Terminal): Promise<number> {
+  const loss = await terminal.flush()
+  if (loss === null) return exitStatus.answered
+  const { status, why } = lossVerdict(loss)
+  if (why !== null) terminal.say(`quiesce: ${why}`)
+  return status
 }
 
 /** What went wrong in one line on stderr, and the status that says so. */
 function failed(error: unknown): number {
-  // Commander has said it already; help and version are no failures.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitStatus.usage
+  // Commander has said it already.
+  if (error instanceof CommanderError) return exitStatus.usage
   const byCaller = error instanceof ConfigError || error instanceof InvalidParams || (error instanceof Refusal && callers.has(error.code))
   const expected = byCaller || error instanceof Refusal
   const message = error instanceof Error ? (expected ? error.message : (error.stack ?? error.message)) : String(error)
@@ -198,7 +214,7 @@ Exit status:
   0  the last turn completed, and there is text
   1  it ended in any other way, or without text
   2  usage
-  3  cancelled, or timed out
+  3  cancelled, or timed out, or nobody read stdout to its end
   4  no answer, and a permission was denied
-  5  the runtime or its store failed
+  5  the runtime or its store failed, or stdout could not be written
 `

@@ -1,6 +1,7 @@
 import type { AnyFact } from '@quiesce/schema'
 import { describe, expect, it } from 'vitest'
 import { calls, fails, quiet, says } from '../agent/agent-rig.fixture.ts'
+import { deferred } from '../base/deferred.ts'
 import { Command, turn } from './command.fixture.ts'
 
 describe('quiesce run', () => {
@@ -13,7 +14,7 @@ describe('quiesce run', () => {
     expect(await running).toBe(0)
     expect(command.printed).toBe('an answer\n')
     expect(command.said).toEqual([])
-    expect(command.flushed).toBe(1)
+    expect(command.flushed).toBeGreaterThan(0)
     expect(command.closed).toBe(1)
   })
 
@@ -90,6 +91,21 @@ describe('CLI-3: stdin', () => {
     expect(await running).toBe(0)
   })
 
+  it.each([[''], [' \n', '\t\n']])('that says nothing is no prompt: a usage error, and nothing is begun', async (...chunks) => {
+    const command = new Command()
+    await expect(command.start({ words: ['-'] }, { stdin: said(...chunks) })).rejects.toThrow(/^no prompt: stdin said nothing/)
+    expect((await command.rig.store.list({ limit: 1 })).sessions).toEqual([])
+  })
+
+  it('that says nothing leaves the words', async () => {
+    const command = new Command()
+    const running = command.start({ words: ['Review', '-'] }, { stdin: said('\n') })
+    const asked = await command.asked()
+    expect(asked.request.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Review' }] }])
+    asked.answer(says('x'))
+    expect(await running).toBe(0)
+  })
+
   it('is read for "-", and joined to the words around it', async () => {
     for (const [words, prompt] of [
       [['-'], 'line one\nline two'],
@@ -106,6 +122,47 @@ describe('CLI-3: stdin', () => {
 })
 
 describe('CLI-4: the exit status comes from the facts', () => {
+  const refused = { kind: 'refused', why: 'stdout could not be written: ENOSPC' } as const
+
+  it.each(['text', 'json', 'jsonl'] as const)('is 5 where the answer could not be written, and says so (%s)', async (output) => {
+    const command = new Command()
+    const running = command.start({ output })
+    ;(await command.asked()).answer(says('an answer'))
+    command.loss = refused
+    expect(await running).toBe(5)
+    expect(command.said).toEqual([`quiesce: stdout could not be written: ENOSPC (session ${await command.session()})`])
+  })
+
+  it('is 3 where nobody read the answer, and nothing is said', async () => {
+    const command = new Command()
+    const running = command.start()
+    ;(await command.asked()).answer(says('an answer'))
+    command.loss = { kind: 'unread' }
+    expect(await running).toBe(3)
+    expect(command.said).toEqual([])
+  })
+
+  it('is 1 where the turn failed, whoever read on', async () => {
+    const command = new Command()
+    const running = command.start({ output: 'json' })
+    ;(await command.asked()).answer(fails('model_overloaded'))
+    command.loss = { kind: 'unread' }
+    expect(await running).toBe(1)
+    expect(command.said[0]).toMatch(/ended with error/)
+  })
+
+  it.each([
+    [5, refused],
+    [3, { kind: 'unread' } as const],
+  ])('is %d where stdout takes no more while the agent works: the work is cancelled', async (status, loss) => {
+    const command = new Command()
+    const running = command.start({ output: 'jsonl' })
+    await command.asked()
+    command.lose(loss)
+    expect(await running).toBe(status)
+    expect((await command.facts()).find((fact) => fact.type === 'agent/cancel')).toMatchObject({ data: { scope: 'tree' } })
+  })
+
   it('is 1 where the turn failed, and says why; what there is, is still printed', async () => {
     const command = new Command()
     const running = command.start({ output: 'json' })
@@ -299,6 +356,16 @@ describe('CLI-5: signals', () => {
     expect(await running).toBe(3)
   })
 
+  it('one that comes while stdin says nothing ends it at once', async () => {
+    const command = new Command()
+    const silent = deferred<IteratorResult<string>>()
+    const running = command.start({ words: ['-'] }, { stdin: { [Symbol.asyncIterator]: () => ({ next: () => silent.promise }) } })
+    command.signal()
+    expect(await running).toBe(3)
+    expect(command.said).toEqual(['quiesce: cancelled by a signal'])
+    expect((await command.rig.store.list({ limit: 1 })).sessions).toEqual([])
+  })
+
   it('one that comes before the session is there is heard', async () => {
     const command = new Command()
     const running = command.start()
@@ -306,13 +373,5 @@ describe('CLI-5: signals', () => {
     command.signal()
     expect(await running).toBe(3)
     expect(await command.facts()).toHaveLength(1)
-  })
-
-  it('so is the loss of the reader', async () => {
-    const command = new Command()
-    const running = command.start({ output: 'jsonl' })
-    await command.asked()
-    command.loseReader()
-    expect(await running).toBe(3)
   })
 })

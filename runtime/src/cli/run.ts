@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { SessionOf } from '@quiesce/schema'
 import type { Clock } from '../base/clock.ts'
+import { deferred } from '../base/deferred.ts'
+import { InvalidParams } from '../log/refusal.ts'
 import { RunFold } from '../log/run.ts'
 import { exitStatus, verdictOf } from './exit-status.ts'
 import { Interval } from './interval.ts'
@@ -23,47 +25,51 @@ export interface RunPorts {
 
 /** Runs to its exit status. *Contract:* rejects with Refusal, InvalidParams or ConfigError; the runtime is closed then, too. */
 export async function runCommand(options: RunOptions, ports: RunPorts): Promise<number> {
-  const content = await promptText(options.words, ports.stdin ?? process.stdin)
-  const runtime = await ports.open()
   const stop = stopper(ports)
   try {
-    const session = await sessionFor(options, runtime)
-    return await Promise.race([follow(content, session, options, { ...ports, runtime, stop }), stop.atOnce])
+    const content = await Promise.race([promptText(options.words, ports.stdin ?? process.stdin), stop.asked])
+    // Nothing was begun, so there is nothing to wait for.
+    if (content === null) {
+      ports.terminal.say(`quiesce: ${bySignal}`)
+      return exitStatus.cancelled
+    }
+    return await runIn(await ports.open(), content, options, { ...ports, stop })
   } finally {
-    await Promise.race([runtime.close(), stop.atOnce])
     stop.end()
   }
 }
 
+async function runIn(runtime: Runtime, content: string, options: RunOptions, ports: RunPorts & { stop: Stop }): Promise<number> {
+  const { atOnce } = ports.stop
+  try {
+    const session = await sessionFor(options, runtime)
+    return await Promise.race([follow(content, session, options, { ...ports, runtime }), atOnce])
+  } finally {
+    await Promise.race([runtime.close(), atOnce])
+  }
+}
+
+const bySignal = 'cancelled by a signal'
+
 interface Stop {
-  /** Calls back at the first signal. */
-  onFirst(listener: () => void): void
+  /** Resolves at the first signal. */
+  asked: Promise<null>
   /** Resolves with the exit status at the second signal. */
   atOnce: Promise<number>
   end(): void
 }
 
-/** CLI-5: the first signal asks, the second doesn't. */
+/** CLI-5: the first signal asks, the second doesn't. They are heard from the start on, also while stdin says nothing. */
 function stopper({ onSignal }: RunPorts): Stop {
+  const asked = deferred<null>()
+  const atOnce = deferred<number>()
   let signals = 0
-  let first: () => void = () => undefined
-  let stopNow: (status: number) => void = () => undefined
-  const atOnce = new Promise<number>((done) => {
-    stopNow = done
-  })
   const end = onSignal(() => {
     signals += 1
-    if (signals === 1) first()
-    else stopNow(exitStatus.cancelled)
+    if (signals === 1) asked.resolve(null)
+    else atOnce.resolve(exitStatus.cancelled)
   })
-  return {
-    onFirst: (listener) => {
-      first = listener
-      if (signals > 0) listener()
-    },
-    atOnce,
-    end,
-  }
+  return { asked: asked.promise, atOnce: atOnce.promise, end }
 }
 
 async function follow(
@@ -82,8 +88,8 @@ async function follow(
     gaveUp ??= why
     interval.cancel(why).catch(() => undefined)
   }
-  stop.onFirst(() => giveUp('cancelled by a signal'))
-  terminal.onBroken(() => giveUp('nobody reads stdout any more'))
+  void stop.asked.then(() => giveUp(bySignal))
+  terminal.onLost(() => giveUp('stdout takes no more'))
   const { timeoutMs } = options
   const untimed = timeoutMs === undefined ? () => undefined : clock.after(timeoutMs, () => giveUp(`timed out after ${timeoutMs} ms`))
   try {
@@ -94,7 +100,7 @@ async function follow(
   }
   const result = fold.result()
   render.end(result)
-  const { status, why } = verdictOf(fold, gaveUp)
+  const { status, why } = verdictOf(fold, gaveUp, await terminal.flush())
   if (why !== null) terminal.say(`quiesce: ${why} (session ${session.sessionId})`)
   for (const waiting of result.waitingOn)
     terminal.say(`quiesce: still running: ${'sessionId' in waiting ? waiting.sessionId : waiting.kind}`)
@@ -102,13 +108,15 @@ async function follow(
   return status
 }
 
-/** The words, with what stdin says in the place of `-`. Without one stdin isn't touched (CLI-3). */
+/** The words, with what stdin says in the place of `-`. Without one stdin isn't touched (CLI-3). *Contract:* rejects with InvalidParams where nothing is left. */
 async function promptText(words: readonly string[], stdin: AsyncIterable<Uint8Array | string>): Promise<string> {
   const at = words.indexOf('-')
   if (at === -1) return words.join(' ')
   const said = (await text(asText(stdin))).trimEnd()
-  const parts = [words.slice(0, at).join(' '), said, words.slice(at + 1).join(' ')]
-  return parts.filter((part) => part !== '').join('\n\n')
+  const parts = [words.slice(0, at).join(' '), said, words.slice(at + 1).join(' ')].filter((part) => part.trim() !== '')
+  if (parts.length === 0)
+    throw new InvalidParams([{ path: '', message: 'no prompt: stdin said nothing; give the prompt there, or as words' }])
+  return parts.join('\n\n')
 }
 
 async function* asText(stdin: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
