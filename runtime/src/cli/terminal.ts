@@ -1,7 +1,7 @@
 // Owns what the commands print to: text on stdout, everything else on stderr (CLI-2); and what became of it, so that no answer is
 // lost in silence.
 import { fstatSync, writeSync } from 'node:fs'
-import type { WriteStream } from 'node:tty'
+import type { Writable } from 'node:stream'
 
 /** Why stdout takes no more: its reader left, as `head` does, or the system refused a write (a full disk). */
 export type Loss = { kind: 'unread' } | { kind: 'refused'; why: string }
@@ -20,7 +20,7 @@ export interface Terminal {
   flush(): Promise<Loss | null>
 }
 
-type Stream = Pick<WriteStream, 'write' | 'on'> & { isTTY?: boolean | undefined; fd?: number }
+type Stream = Pick<Writable, 'write' | 'on'> & { isTTY?: boolean | undefined; fd?: number }
 
 export function openTerminal(stdout: Stream, stderr: Stream): Terminal {
   let loss: Loss | null = null
