@@ -28,6 +28,29 @@ test('killing all groups ends those that run and those left in the background (R
   await Promise.all([running.gone, left.gone])
 })
 
+test.runIf(process.platform === 'linux')(
+  'what left its group, in a session of its own or as a daemon, is killed with it (FR-5, CLI-5)',
+  async () => {
+    await using workspace = await temporaryWorkspace()
+    execFileSync('mkfifo', [join(workspace.root, 'hold')])
+    const waiting = await start(workspace, 'setsid -w sh -c "read x <hold"')
+    const daemon = await start(workspace, '(setsid sh -c "read x <hold" &) ; exit 0')
+    const other = await start(workspace, 'read x <hold')
+    await daemon.exited
+    waiting.signal('SIGKILL')
+    await waiting.gone
+    daemon.signal('SIGKILL')
+    await daemon.gone
+    other.signalGroup('SIGTERM')
+    expect(await other.exited).toEqual({ code: null, signal: 'SIGTERM' })
+
+    const last = await start(workspace, '(setsid sh -c "read x <hold" &) ; exit 0')
+    await last.exited
+    killAllGroups()
+    await last.gone
+  },
+)
+
 test("what is left in the background doesn't keep the runtime alive", async () => {
   await using workspace = await temporaryWorkspace()
   execFileSync('mkfifo', [join(workspace.root, 'hold')])
@@ -48,7 +71,7 @@ test('a group whose id went to a stranger is left alone', async () => {
   await group.exited
   // As if another process had the leader's id now: the system gives it away only after the group is gone.
   const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
-  group.signal('SIGKILL')
+  group.signalGroup('SIGKILL')
   expect(kill.mock.calls).toEqual([[group.id, 0]])
   expect(groupCount()).toBe(0)
   kill.mockRestore()

@@ -4,6 +4,7 @@ import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { codeOf } from './paths.ts'
 import { makePipe } from './pipe.ts'
+import { MARK, marked } from './strays.ts'
 
 export interface Command {
   file: string
@@ -22,6 +23,10 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
+/** Marks every process that this one starts for a tool; followed by a number for each group. */
+const processMark = `${process.pid}.${Date.now().toString(36)}.`
+let started = 0
+
 /** Groups that may have a process: also those that were left in the background. */
 const groups = new Map<number, ProcessGroup>()
 
@@ -30,15 +35,17 @@ export async function startGroup(command: Command): Promise<ProcessGroup> {
   for (const group of groups.values()) group.forgetIfEmpty()
   const { spawn } = await import('node:child_process')
   const { reader, writer } = await makePipe()
+  started += 1
+  const mark = `${processMark}${started}.`
   try {
     const child = spawn(command.file, [...command.args], {
       cwd: command.cwd,
-      env: { ...command.env },
+      env: { ...command.env, [MARK]: mark },
       detached: true,
       stdio: ['ignore', writer, writer, 'pipe'],
     })
     if (child.pid === undefined) throw await new Promise((resolve) => child.once('error', resolve))
-    return new ProcessGroup(child, reader, command.onOutput)
+    return new ProcessGroup(child, mark, reader, command.onOutput)
   } catch (error) {
     reader.destroy()
     throw error
@@ -49,7 +56,8 @@ export async function startGroup(command: Command): Promise<ProcessGroup> {
 
 /** Kills every process of every group at once, those in the background included (RE-5, FR-5). Synchronous: fit for an exit handler. */
 export function killAllGroups(): void {
-  for (const group of groups.values()) group.signal('SIGKILL')
+  for (const group of groups.values()) group.signalGroup('SIGKILL')
+  if (started > 0) signalMarked(processMark, 'SIGKILL')
 }
 
 /** How many groups may have a process. */
@@ -68,14 +76,16 @@ export class ProcessGroup {
    * the last of them is gone. Misses a process that closed both on purpose.
    */
   readonly gone: Promise<void>
+  readonly #mark: string
   readonly #child: ChildProcess
   readonly #pipes: readonly Socket[]
   #leaderExited = false
 
-  constructor(child: ChildProcess, output: Socket, onOutput: (chunk: Buffer) => void) {
+  constructor(child: ChildProcess, mark: string, output: Socket, onOutput: (chunk: Buffer) => void) {
     const lifeline = child.stdio[3]
     if (child.pid === undefined || !(lifeline instanceof Socket)) throw new Error('a process started without its pipes')
     this.id = child.pid
+    this.#mark = mark
     this.#child = child
     this.#pipes = [output, lifeline]
     const closed = this.#pipes.map(
@@ -93,14 +103,16 @@ export class ProcessGroup {
     groups.set(this.id, this)
   }
 
-  /** Sends a signal to every process of the group; one that has none left is passed over. */
+  /** Sends a signal to everything that the command started, what left its group included; nobody left is passed over. */
   signal(name: 'SIGTERM' | 'SIGKILL'): void {
+    this.signalGroup(name)
+    signalMarked(this.#mark, name)
+  }
+
+  /** The same for the group alone. */
+  signalGroup(name: 'SIGTERM' | 'SIGKILL'): void {
     if (this.#isForeign()) return
-    try {
-      process.kill(-this.id, name)
-    } catch (error) {
-      if (codeOf(error) !== 'ESRCH' && codeOf(error) !== 'EPERM') throw error
-    }
+    send(-this.id, name)
   }
 
   /** Leaves what is in the background to itself: its output is read on and dropped, and doesn't keep this process alive. */
@@ -119,6 +131,27 @@ export class ProcessGroup {
   /** The system doesn't give an id away while a group has it: where the leader is gone and its id is in use, both are another's. */
   #isForeign(): boolean {
     return this.#leaderExited && exists(this.id)
+  }
+}
+
+/** Looks again as long as it finds some: one may have started another meanwhile. A killed one that lingers ends it too. */
+function signalMarked(mark: string, name: 'SIGTERM' | 'SIGKILL'): void {
+  const told = new Set<number>()
+  for (;;) {
+    const fresh = marked(mark).filter((pid) => !told.has(pid))
+    if (fresh.length === 0) return
+    for (const pid of fresh) {
+      told.add(pid)
+      send(pid, name)
+    }
+  }
+}
+
+function send(id: number, name: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(id, name)
+  } catch (error) {
+    if (codeOf(error) !== 'ESRCH' && codeOf(error) !== 'EPERM') throw error
   }
 }
 

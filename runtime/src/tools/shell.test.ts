@@ -119,13 +119,14 @@ describe('where it runs, and with what', () => {
     await expect(run(workspace, 'pwd', { cwd: 'file' })).rejects.toThrow('file is a file, not a directory')
   })
 
-  test("its environment is the one given, and none of the runtime's own (FR-7)", async () => {
+  test("its environment is the one given and its group's mark, and none of the runtime's own (FR-7)", async () => {
     await using workspace = await temporaryWorkspace()
     vi.stubEnv('QUIESCE_TEST_TOKEN', 'secret')
     const { content } = await run(workspace, 'env', { context: { env: { PATH: process.env.PATH ?? '', MINE: 'a b' } } })
     const names = content.split('\n').map((line) => line.split('=')[0])
     expect(names).toContain('MINE')
-    expect(names.filter((name) => !['MINE', 'PATH', 'PWD', 'OLDPWD', 'SHLVL', '_', '[exit status 0]'].includes(name ?? ''))).toEqual([])
+    const shells = ['PWD', 'OLDPWD', 'SHLVL', '_', '[exit status 0]']
+    expect(names.filter((name) => !['MINE', 'PATH', 'QUIESCE_GROUP', ...shells].includes(name ?? ''))).toEqual([])
   })
 
   test("a command that can't be run is refused in words", async () => {
