@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from pathlib import Path
 from typing import Any, cast
 
 Json = dict[str, Any]
@@ -36,7 +35,7 @@ class Peer:
 
     def __init__(self) -> None:
         log = os.environ.get("PEER_LOG")
-        self._log = Path(log).open("a") if log else None  # noqa: SIM115 (open as long as the peer lives)
+        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND) if log else None
         self.subscription = ""
         self.session = SESSION
         self.held: bytearray | None = None
@@ -48,8 +47,7 @@ class Peer:
         if not line:
             return None
         if self._log is not None:
-            self._log.write(line.decode())
-            self._log.flush()
+            os.write(self._log, line)
         return cast("Json", json.loads(line))
 
     def expect(self, method: str) -> Json:

@@ -161,15 +161,28 @@ async def test_stderr_comes_line_by_line(scripted: Peers) -> None:
     assert lines == ["first", "second ä", "third"]
 
 
+FORK = """
+import gc, threading
+quiesce = Quiesce.launch()
+pid = os.fork()
+if pid == 0:  # forgets it, and ends
+    del quiesce
+    gc.collect()
+    for thread in threading.enumerate():
+        if thread.name == "quiesce-abandon":
+            thread.join(1)
+else:
+    os.waitpid(pid, 0)
+    quiesce.ping()
+    quiesce.close()
+"""
+
 WAYS = {
     "raises": ("with Quiesce.launch() as quiesce: raise LookupError('why')", 1),
     "forgets": ("quiesce = Quiesce.launch(); quiesce.ping()", 0),
     "exits": ("quiesce = Quiesce.launch(); sys.exit(3)", 3),
     "forgets in asyncio": ("asyncio.run(AsyncQuiesce.launch().ping())", 0),
-    "forks": (
-        "quiesce = Quiesce.launch(); pid = os.fork()\nif pid: os.waitpid(pid, 0); quiesce.ping(); quiesce.close()",
-        0,
-    ),
+    "forks": (FORK, 0),
 }
 
 

@@ -134,5 +134,5 @@ def test_results_are_frozen_and_come_back_from_json() -> None:
         finish_reason=None,
     )
     with pytest.raises(ValueError, match="frozen"):
-        result.final_response = "x"  # pyright: ignore[reportAttributeAccessIssue]
+        result.__setattr__("final_response", "x")
     assert RunResult.model_validate_json(result.model_dump_json(by_alias=True, exclude_unset=True)) == result

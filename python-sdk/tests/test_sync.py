@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Scripted
 from quiesce import ConnectionClosedError, Delta, Quiesce, RunAbortedError, RuntimeNotFoundError, SessionBusyError
-from quiesce._portal import Portal
+from quiesce._portal import LoopThread, Portal
 
 Peers = Callable[[str], Scripted]
 
@@ -230,6 +230,31 @@ def test_what_a_stop_cuts_off_is_told() -> None:
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(portal.call, forever)
         begun.wait()
+        portal.stop()
+        with pytest.raises(ConnectionClosedError):
+            waiting.result()
+
+
+def test_a_call_that_a_stop_overtakes_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop takes the call, and ends before it begins it."""
+    post = LoopThread.post
+    taken = threading.Event()
+
+    def take(thread: LoopThread, work: Callable[[], object]) -> bool:
+        if work.__name__ != "begin":
+            return post(thread, work)
+        taken.set()
+        return True
+
+    portal = Portal()
+    monkeypatch.setattr(LoopThread, "post", take)
+
+    async def never() -> None:
+        raise AssertionError
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(portal.call, never)
+        taken.wait()
         portal.stop()
         with pytest.raises(ConnectionClosedError):
             waiting.result()

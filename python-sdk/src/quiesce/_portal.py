@@ -25,7 +25,7 @@ class Portal:
 
     def __init__(self) -> None:
         self._owner = os.getpid()
-        self._thread = _LoopThread()
+        self._thread = LoopThread()
         weakref.finalize(self, self._thread.stop).atexit = False
 
     def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -90,7 +90,9 @@ class _Job(Generic[T]):
             self._done.set_result(task.result())
 
 
-class _LoopThread:
+class LoopThread:
+    """The thread and its loop. It knows nobody who uses it, so that it can outlive them."""
+
     def __init__(self) -> None:
         self._ready = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -102,29 +104,35 @@ class _LoopThread:
 
     @property
     def ident(self) -> int | None:
+        """The thread's identity."""
         return self._thread.ident
 
     def begin(self, job: _Job[Any]) -> None:
         """Has the loop begin the job, which fails where the loop has ended."""
         self._jobs.add(job)
-        if not self._post(job.begin):
+        if not self.post(job.begin):
             job.lose()
 
     def forget(self, job: _Job[Any]) -> None:
+        """The caller no longer waits for it."""
         self._jobs.discard(job)
 
     def cancel(self, job: _Job[Any]) -> None:
-        self._post(job.cancel)
+        """Has the loop cancel the job."""
+        self.post(job.cancel)
 
     def stop(self) -> None:
+        """Has the loop end; waits for nothing, and may be called from any thread."""
         if self._stopping is not None:
-            self._post(self._stopping.set)
+            self.post(self._stopping.set)
 
     def join(self) -> None:
+        """Waits for the thread's end."""
         if threading.get_ident() != self.ident:
             self._thread.join()
 
-    def _post(self, work: Callable[[], object]) -> bool:
+    def post(self, work: Callable[[], object]) -> bool:
+        """Has the loop call `work`; False where the loop has ended."""
         if self._loop is None:
             return False
         try:
