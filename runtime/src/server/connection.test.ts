@@ -1,6 +1,7 @@
 import { check, notifications } from '@quiesce/schema'
 import { describe, expect, it } from 'vitest'
 import { quiet, Rig, says } from '../agent/agent-rig.fixture.ts'
+import { deferred } from '../base/deferred.ts'
 import { Subscriptions } from '../subscriptions/subscriptions.ts'
 import { Connection } from './connection.ts'
 import { codeOf, type Frame, Frames } from './frames.fixture.ts'
@@ -12,6 +13,12 @@ class Client {
   readonly connection: Connection
   stopped = 0
   #lastId = 0
+
+  /** Whether the client reads; in between, answers wait. */
+  reads = true
+  /** Each frame takes all the room there is. */
+  fill = false
+  #drained = deferred()
 
   constructor(maxInFlight = 100) {
     const { rig } = this
@@ -30,11 +37,25 @@ class Client {
         },
         stop: () => sessions.shutdown(),
       },
-      { send: (frame) => this.received.push(frame), drained: async () => undefined, ready: () => true },
+      {
+        send: (frame) => {
+          this.received.push(frame)
+          if (this.fill) this.reads = false
+        },
+        drained: () => (this.reads ? Promise.resolve() : this.#drained.promise),
+        ready: () => this.reads,
+      },
       () => {
         this.stopped += 1
       },
     )
+  }
+
+  /** Reads on, or stops to. */
+  read(reads: boolean): void {
+    this.reads = reads
+    this.#drained.resolve()
+    this.#drained = deferred()
   }
 
   send(method: string, params?: unknown): number {
@@ -226,6 +247,75 @@ it('shutdown lets through what was asked before it, also what still waits its tu
   expect((await client.answer(shutdown)).result).toEqual({})
   for (const id of asked) expect((await client.answer(id)).result).toBeDefined()
   expect((await client.rig.types()).filter((type) => type === 'inbox/receipt')).toHaveLength(2)
+})
+
+describe('SUB-2: a client that asks and does not read', () => {
+  const openAnswers = ['session/get', 'session/list', 'session/update', 'session/events', 'session/messages']
+
+  async function unread() {
+    const client = new Client()
+    await client.initialize()
+    for (const id of ['s', 't']) await client.call('session/create', create(id))
+    client.read(false)
+    return client
+  }
+  const params = (method: string) => (method === 'session/list' ? {} : { sessionId: 's' })
+
+  it('costs no answer that holds what was stored, until it reads', async () => {
+    const client = await unread()
+    const asked = Array.from({ length: 10 }, () => openAnswers.map((method) => client.send(method, params(method)))).flat()
+    await quiet()
+    expect(client.frames.filter(({ id }) => asked.includes(Number(id)))).toEqual([])
+    client.read(true)
+    for (const id of asked) expect((await client.answer(id)).result).toBeDefined()
+    const order = client.frames.map(({ id }) => id)
+    const lane = asked.filter((_, i) => openAnswers[i % openAnswers.length] !== 'session/list')
+    expect(order.filter((id) => lane.includes(Number(id)))).toEqual(lane)
+  })
+
+  it('gets one such answer at a time: the next is not made before the one before it is sent, and read', async () => {
+    const client = await unread()
+    const asked = openAnswers.map((method) => client.send(method, params(method)))
+    const answers = () => client.frames.filter(({ id }) => asked.includes(Number(id))).length
+    for (const [i] of asked.entries()) {
+      await quiet()
+      expect(answers()).toBe(i)
+      client.fill = true
+      client.read(true)
+    }
+    await quiet()
+    expect(answers()).toBe(asked.length)
+  })
+
+  it('is served in all else meanwhile: pings, prompts and cancels of other sessions', async () => {
+    const client = await unread()
+    client.send('session/events', { sessionId: 's' })
+    client.send('session/list')
+    const behind = client.send('session/prompt', { sessionId: 's', content: 'x' })
+    expect((await client.call('server/ping')).result).toEqual({ time: 1 })
+    expect((await client.call('session/prompt', { sessionId: 't', content: 'x' })).result).toBeDefined()
+    expect((await client.call('session/cancel', { sessionId: 't' })).result).toMatchObject({ cancelled: true })
+    expect(client.order()).not.toContain(`answer ${behind}`)
+    client.read(true)
+    expect((await client.answer(behind)).result).toBeDefined()
+  })
+
+  it('is not waited for at the end: what had no room is refused', async () => {
+    const client = await unread()
+    const waiting = [client.send('session/events', { sessionId: 's' }), client.send('session/get', { sessionId: 's' })]
+    let settled = false
+    const settling = client.connection.settled().then(() => {
+      settled = true
+    })
+    await quiet()
+    expect(settled).toBe(false)
+    client.connection.hurry()
+    for (const id of waiting) expect(codeOf(await client.answer(id))).toBe('shutting_down')
+    await settling
+    expect(codeOf(await client.call('session/list'))).toBe('shutting_down')
+    client.read(true)
+    expect((await client.call('session/list')).result).toBeDefined()
+  })
 })
 
 describe('every method of the table', () => {

@@ -2,6 +2,7 @@
 import type { MethodName } from '@quiesce/schema'
 import { Refusal } from '../log/refusal.ts'
 import type { Sink, Subscriptions } from '../subscriptions/subscriptions.ts'
+import { Backpressure } from './backpressure.ts'
 import { Lanes } from './lanes.ts'
 import { isMethod, methodNames, type Prepare, type ServerPorts, serveMethods } from './methods.ts'
 import { type Answer, Peer, RefusedRequest } from './peer.ts'
@@ -26,6 +27,7 @@ export class Connection {
   readonly #methods: Readonly<Record<MethodName, Prepare>>
   readonly #subscriptions: Subscriptions
   readonly #lanes = new Lanes()
+  readonly #backpressure: Backpressure
   readonly #running = new Set<Promise<unknown>>()
   #client = 'client'
   #phase: 'new' | 'initialized' | 'stopping' = 'new'
@@ -38,6 +40,7 @@ export class Connection {
       report: ports.report,
       maxInFlight: ports.limits.maxInFlight,
     })
+    this.#backpressure = new Backpressure(output)
     this.#subscriptions = ports.subscriptions({
       send: (method, params) => this.peer.notify(method, params),
       drained: () => output.drained(),
@@ -64,6 +67,11 @@ export class Connection {
     await Promise.allSettled([...this.#running])
   }
 
+  /** It is going to end: a client that doesn't read is waited for no more. */
+  hurry(): void {
+    this.#backpressure.hurry()
+  }
+
   close(): void {
     this.#phase = 'stopping'
     this.#subscriptions.close()
@@ -72,10 +80,12 @@ export class Connection {
   async #dispatch(method: string, params: unknown): Promise<Answer> {
     this.#admit(method)
     if (!isMethod(method)) throw new RefusedRequest(methodNotFound(method, methodNames))
-    const { sessionId, run } = this.#methods[method](params ?? {})
+    const { sessionId, run, answer } = this.#methods[method](params ?? {})
     // It waits for the others, so it isn't one of them.
     if (method === 'shutdown') return run()
-    const running = sessionId === null ? run() : this.#lanes.run(sessionId, run)
+    // Room is waited for at the head of a lane, and by what waits for no lane: so the two can't wait for each other.
+    const start = answer === 'small' ? run : () => this.#backpressure.run(run)
+    const running = sessionId === null ? start() : this.#lanes.run(sessionId, start)
     this.#running.add(running)
     try {
       return await running

@@ -31,6 +31,8 @@ export interface ServerPorts {
 export interface Prepared {
   /** The session that it is about, or null. */
   sessionId: string | null
+  /** `any-size` where the answer holds what was stored, so that a small request may have a large one. */
+  answer: 'small' | 'any-size'
   run(): Promise<Answer>
 }
 
@@ -59,9 +61,9 @@ export function serveMethods(ports: ServerPorts, connected: Connected): Readonly
       return { result }
     }),
     'session/create': row(methods['session/create'], async (params) => ({ result: { session: await sessions.create(params) } })),
-    'session/get': row(methods['session/get'], async ({ sessionId }) => ({ result: { session: await sessions.describe(sessionId) } })),
-    'session/list': row(methods['session/list'], async (params) => ({ result: await sessions.list(params) })),
-    'session/update': row(methods['session/update'], async (params) => ({ result: { session: await sessions.update(params) } })),
+    'session/get': stored(methods['session/get'], async ({ sessionId }) => ({ result: { session: await sessions.describe(sessionId) } })),
+    'session/list': stored(methods['session/list'], async (params) => ({ result: await sessions.list(params) })),
+    'session/update': stored(methods['session/update'], async (params) => ({ result: { session: await sessions.update(params) } })),
     'session/delete': row(methods['session/delete'], async ({ sessionId }) => {
       await sessions.delete(sessionId)
       return { result: {} }
@@ -72,8 +74,8 @@ export function serveMethods(ports: ServerPorts, connected: Connected): Readonly
     })),
     'session/cancel': row(methods['session/cancel'], async (params) => ({ result: await sessions.cancel(params, connected.by()) })),
     'session/status': row(methods['session/status'], async ({ sessionId }) => ({ result: await sessions.status(sessionId) })),
-    'session/events': row(methods['session/events'], async (params) => ({ result: await sessions.events(params) })),
-    'session/messages': row(methods['session/messages'], async (params) => ({ result: await sessions.messages(params) })),
+    'session/events': stored(methods['session/events'], async (params) => ({ result: await sessions.events(params) })),
+    'session/messages': stored(methods['session/messages'], async (params) => ({ result: await sessions.messages(params) })),
     'session/subscribe': row(methods['session/subscribe'], async (params) => {
       const { result, start } = await subscriptions.subscribe(params)
       return { result, afterwards: start }
@@ -107,8 +109,14 @@ function row<P extends z.ZodMiniType, R extends z.ZodMiniType>(
     if (broken.length > 0) throw new InvalidParams(broken)
     const verdict = check(method.params, params)
     if (!verdict.ok) throw new InvalidParams(verdict.faults)
-    return { sessionId: sessionOf(params), run: () => handler(verdict.value) }
+    return { sessionId: sessionOf(params), answer: 'small', run: () => handler(verdict.value) }
   }
+}
+
+/** A row whose answer holds what was stored. */
+function stored<P extends z.ZodMiniType, R extends z.ZodMiniType>(...of: Parameters<typeof row<P, R>>): Prepare {
+  const prepare = row(...of)
+  return (params) => ({ ...prepare(params), answer: 'any-size' })
 }
 
 function sessionOf(params: unknown): string | null {

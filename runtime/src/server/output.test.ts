@@ -65,6 +65,7 @@ describe('the output', () => {
     const drained = output.drained()
     take(new Error('EPIPE'))
     expect(await settled(drained)).toBe(true)
+    expect(output.ready()).toBe(false)
     output.break()
     output.send('late')
     await tick()

@@ -33,9 +33,9 @@ export class FrameOutput {
     return this.#below(MARK)
   }
 
-  /** Is what was sent below the mark? */
+  /** Is what was sent below the mark? Never again once the other end is gone. */
   ready(): boolean {
-    return this.#unsent < MARK
+    return !this.#broken && this.#unsent < MARK
   }
 
   /** Characters that were sent and that the system hasn't taken. */

@@ -117,6 +117,33 @@ describe('serve over stdin and stdout', () => {
     expect((await frames.answer(9999)).result).toBeDefined()
   })
 
+  it.each([
+    ['that does not read is not waited for long', (pipe: { full: ((error?: Error) => void)[] | null }) => pipe],
+    [
+      'whose end of stdout is gone is not waited for at all',
+      (pipe: { full: ((error?: Error) => void)[] | null }) => {
+        for (const done of pipe.full ?? []) done(new Error('EPIPE'))
+      },
+    ],
+  ])('a client %s: the end is in good order, and what it asked for and had no room is refused', async (_, lose) => {
+    const { rig, input, pipe, server, frames } = await running()
+    pipe.full = []
+    for (let id = 10; id < 5000; id += 1) input.write(frame(id, 'session/fly'))
+    await frames.answer(4999)
+    input.write(frame(5000, 'session/list'))
+    input.write(frame(5001, 'session/events', { sessionId: 's' }))
+    await quiet()
+    input.end()
+    lose(pipe)
+    await quiet()
+    rig.clock.advance(1000)
+    await quiet()
+    expect((await rig.facts()).at(-1)).toMatchObject(interrupted)
+    rig.clock.advance(1000)
+    expect(await server.ended).toBe('clean')
+    expect(frames.all.filter(({ id, result }) => (id === 5000 || id === 5001) && result !== undefined)).toEqual([])
+  })
+
   it('an end that takes too long is cut short, on the clock', async () => {
     const never = deferred()
     const { rig, input, server } = await running(() => never.promise)

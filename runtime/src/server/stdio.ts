@@ -36,7 +36,10 @@ export function serveStdio(streams: StdioStreams, ports: StdioPorts): StdioServe
   const asked = new Promise<void>((resolve) => {
     end = resolve
   })
-  const output = new FrameOutput(streams.write, end)
+  const output = new FrameOutput(streams.write, () => {
+    connection.hurry()
+    end()
+  })
   const connection = new Connection(ports, output, end)
   const reader = new FrameReader(connection.peer, ports.limits.maxFrameBytes)
   input.on('data', (chunk: Buffer) => {
@@ -50,8 +53,10 @@ export function serveStdio(streams: StdioStreams, ports: StdioPorts): StdioServe
   const stop = async (): Promise<'clean' | 'late'> => {
     await asked
     input.pause()
+    const stayed = ports.clock.after(FLUSH_WITHIN_MS, () => connection.hurry())
     const stopped = connection.settled().then(() => ports.stop())
     const inTime = await within(ports.clock, STOP_WITHIN_MS, stopped)
+    stayed()
     connection.close()
     await within(ports.clock, FLUSH_WITHIN_MS, output.flushed())
     return inTime ? 'clean' : 'late'
