@@ -33,7 +33,9 @@ class Connection:
         self.peer = Peer(self._write)
         self._request_timeout = request_timeout
         self._grace = grace
+        self._loop = asyncio.get_running_loop()
         self._frames = FrameReader()
+        self._unsent: list[bytes] = []
         self._process: Process | None = None
         self._greeted = False
         self._closing = False
@@ -109,7 +111,14 @@ class Connection:
         self.peer.max_frame_bytes = greeting.limits.max_frame_bytes
 
     def _write(self, data: bytes) -> None:
-        self.process.write(data)
+        """What one turn of the loop sends goes out in one write: a run's last word with the next one's first."""
+        self._unsent.append(data)
+        if len(self._unsent) == 1:
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self.process.write(b"".join(self._unsent))
+        self._unsent.clear()
 
     def _received(self, data: bytes) -> None:
         if self.peer.failed:
