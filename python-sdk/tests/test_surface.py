@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 import typing
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,3 +138,12 @@ def test_results_are_frozen_and_come_back_from_json() -> None:
     with pytest.raises(ValueError, match="frozen"):
         result.__setattr__("final_response", "x")
     assert RunResult.model_validate_json(result.model_dump_json(by_alias=True, exclude_unset=True)) == result
+
+
+def test_no_module_looks_for_the_turn_of_a_message() -> None:
+    """ST-10: nothing derives a result from the turn that admitted a message."""
+    sources = [path for path in Path(quiesce.__file__).parent.glob("*.py") if path.name != "__init__.py"]
+    assert len(sources) > 20
+    for path in sources:
+        words = re.findall(r"InboxAdmitted|TurnStart|trigger|admitted", path.read_text().replace("was admitted", ""))
+        assert words == [], path.name
