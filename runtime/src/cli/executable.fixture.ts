@@ -49,9 +49,12 @@ export class Executable {
     return this.#spawn(process.execPath, [...node, this.bundle, ...args], env)
   }
 
-  /** Runs a line of bash to its end, with nothing on stdin; in it `"${quiesce[@]}"` is the executable. */
+  /** Runs a line of bash to its end, with nothing on stdin; in it `quiesce` is the executable. */
   shell(line: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
-    const started = this.#spawn('bash', ['-c', `quiesce=("$0" "$1"); ${line}`, process.execPath, this.bundle], env)
+    const started = this.#spawn('bash', ['-c', `quiesce() { "$0" "$bundle" "$@"; }; ${line}`, process.execPath], {
+      ...env,
+      bundle: this.bundle,
+    })
     started.child.stdin?.end()
     return started.ended
   }

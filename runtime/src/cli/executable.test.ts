@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../store/sqlite/driver.ts'
 import { Executable, type Process } from './executable.fixture.ts'
 
 let quiesce: Executable
@@ -56,6 +57,20 @@ describe('quiesce run', () => {
     expect(stderr).toMatch(/^quiesce: .*\/dev\/null\/store\.db/)
   })
 
+  it('RE-6: exits 5 and says so where the store is damaged', async () => {
+    const path = join(quiesce.home, 'damaged.db')
+    const env = { QUIESCE_STORE: `sqlite:${path}` }
+    expect((await quiesce.run(demo, env)).status).toBe(0)
+    const database = openDatabase(path)
+    database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
+    database.close()
+    // All but SQLite's own header.
+    writeFileSync(path, readFileSync(path).fill(0xee, 100))
+    const { status, stdout, stderr } = await quiesce.run(demo, env)
+    expect({ status, stdout }).toEqual({ status: 5, stdout: '' })
+    expect(stderr).toMatch(/^quiesce: the store .*damaged\.db failed: its contents are damaged: move the file away/)
+  })
+
   it('goes on with its session in another process', async () => {
     const first = JSON.parse((await quiesce.run([...demo, '--output', 'json'])).stdout)
     const second = JSON.parse((await quiesce.run([...demo, '--output', 'json', '--session', first.sessionId])).stdout)
@@ -84,7 +99,7 @@ describe('quiesce run', () => {
     'doctor --model scripted/demo',
     'run --help',
   ])('CLI-4: exits 5 and says so where its answer can not be written: %s', async (args) => {
-    const { status, stderr } = await quiesce.shell(`exec "\${quiesce[@]}" ${args} >/dev/full`)
+    const { status, stderr } = await quiesce.shell(`quiesce ${args} >/dev/full`)
     expect(status).toBe(5)
     expect(stderr).toMatch(/^quiesce: stdout could not be written, and what was printed is not whole: ENOSPC.*\n$/)
   })
@@ -92,7 +107,7 @@ describe('quiesce run', () => {
   it('CLI-4: exits 5 where only the beginning of its answer was taken', async () => {
     const model = quiesce.script('long3', [{ text: 'x'.repeat(200_000) }])
     // Blocks of 1,024 bytes, for every file that it writes.
-    const { status, stderr } = await quiesce.shell(`ulimit -f 100; exec "\${quiesce[@]}" run --store memory: --model ${model} go >whole`)
+    const { status, stderr } = await quiesce.shell(`ulimit -f 100; quiesce run --store memory: --model ${model} go >whole`)
     expect(stderr).toMatch(/^quiesce: stdout could not be written.*EFBIG/)
     expect(status).toBe(5)
     expect(statSync(join(quiesce.home, 'whole')).size).toBe(102_400)
@@ -169,6 +184,31 @@ describe('quiesce serve --stdio', () => {
     expect(await running.ended).toMatchObject({ status: 0, signal: null })
     expect(running.stdout).toMatch(/"kind":"interrupted"/)
     await gone(mark)
+  })
+
+  it('RE-6: refuses a prompt that the store has no room for, without a receipt, and serves on', async () => {
+    const requests = [
+      hello,
+      request(2, 'session/create', { sessionId: 'full', cwd: quiesce.home }),
+      request(3, 'session/prompt', { sessionId: 'full', content: 'x'.repeat(1_000_000) }),
+      request(4, 'session/events', { sessionId: 'full' }),
+      request(5, 'session/prompt', { sessionId: 'full', content: 'small', delivery: 'inject' }),
+    ]
+    writeFileSync(join(quiesce.home, 'requests'), requests.join(''))
+    // Blocks of 1,024 bytes, for every file that it writes.
+    const { stdout, status } = await quiesce.shell('ulimit -f 500; quiesce serve --stdio <requests', {
+      QUIESCE_STORE: `sqlite:${quiesce.home}/full.db`,
+      QUIESCE_MODEL: 'scripted/demo',
+    })
+    const answers = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
+    const answer = (id: number) => answers.find((each) => each.id === id)
+    expect(answer(3).error).toMatchObject({
+      message: expect.stringMatching(/full\.db failed: it could not be read or written: the disk failed, or a limit on the size of files/),
+      data: { code: 'storage_unavailable', retryable: true },
+    })
+    expect(answer(4).result.events).toMatchObject([{ type: 'session/create' }])
+    expect(answer(5).result).toMatchObject({ messageId: expect.stringMatching(/./) })
+    expect(status).toBe(0)
   })
 
   it('answers shutdown and then exits 0 by itself', async () => {

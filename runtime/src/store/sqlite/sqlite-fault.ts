@@ -5,7 +5,7 @@ import { StoreFault } from '../fault.ts'
 const meanings = new Map<number, string>([
   [5, 'another process has held its lock for too long'],
   [8, 'it is read-only here: check the permissions of the file and of its directory'],
-  [10, 'the disk failed to read or write it'],
+  [10, 'it could not be read or written: the disk failed, or a limit on the size of files was reached'],
   [11, 'its contents are damaged: move the file away, or put a backup in its place'],
   [13, 'the disk is full: make room, then try again'],
   [14, 'it can not be opened: check that its directory exists and that you may write there'],
