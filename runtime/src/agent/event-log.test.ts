@@ -60,3 +60,30 @@ test('SUB-2: recent facts come from memory, older ones from the store, and both 
     expect(await log.read('s', after, 7)).toEqual(await store.read('s', after, 7))
   }
 })
+
+test('SUB-2: what is kept in memory, and one answer from it, is bounded by its texts too', async () => {
+  const store = openMemoryStore()
+  const log = new EventLog(store)
+  await log.commit(created)
+  const seen = await following(log)
+  for (let i = 0; i < 40; i += 1) await log.commit({ sessionId: 's', facts: [receipt(`${i} ${'x'.repeat(500_000)}`)] })
+  const kept = log.followed('s')?.recent.length ?? 0
+  expect(kept).toBeGreaterThan(4)
+  expect(kept).toBeLessThan(20)
+  expect(seen).toHaveLength(40)
+  const after = 41 - kept
+  const read = await log.read('s', after, 100)
+  expect(read.map(({ seq }) => seq)).toEqual([1, 2, 3, 4].map((step) => after + step).slice(0, read.length))
+  expect(read.length).toBeLessThan(8)
+  expect((await log.read('s', 0, 100)).length).toBeGreaterThan(0)
+})
+
+test('RE-3: what another runtime committed is read whole, also where one read does not bring it all', async () => {
+  const store = openMemoryStore()
+  const [log, other] = [new EventLog(store), new EventLog(store)]
+  await log.commit(created)
+  const seen = await following(log)
+  for (let i = 0; i < 12; i += 1) await other.commit({ sessionId: 's', facts: [receipt(`${i} ${'x'.repeat(1_000_000)}`)] })
+  await log.refresh('s')
+  expect(seen).toHaveLength(12)
+})

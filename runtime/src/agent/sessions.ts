@@ -6,6 +6,7 @@ import { Inbox, MAX_PENDING, type NewMessage, noSession } from '../inbox/inbox.t
 import { fact } from '../log/facts.ts'
 import { InvalidParams, Refusal } from '../log/refusal.ts'
 import { isDue } from '../log/session-state.ts'
+import { fitting, sizeOf } from '../log/size.ts'
 import { catchUp, Transcript } from '../log/transcript.ts'
 import type { StoredSession } from '../store/store.ts'
 import type { AgentPorts } from './ports.ts'
@@ -150,9 +151,9 @@ export class Sessions {
         throw new Refusal('invalid_cursor', `${JSON.stringify(cursor)} is not a cursor that session/messages gave`)
       const transcript = new Transcript()
       await catchUp(transcript, this.#ports.log, sessionId, state.seq)
-      const messages = transcript.messages.slice(from, from + limit)
-      const more = from + limit < transcript.messages.length
-      return { messages, ...(more && { nextCursor: String(from + limit) }) }
+      const next = from + fitting(transcript.messages.map(sizeOf), from, limit)
+      const more = next < transcript.messages.length
+      return { messages: transcript.messages.slice(from, next), ...(more && { nextCursor: String(next) }) }
     })
   }
 

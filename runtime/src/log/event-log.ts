@@ -3,6 +3,7 @@ import type { AnyFact, SessionConfigOf } from '@quiesce/schema'
 import type { CommitRequest, CommitResult, Store, StoredSession } from '../store/store.ts'
 import { placed } from './facts.ts'
 import { applyConfig, applyFact, type SessionState } from './session-state.ts'
+import { fitting, sizeOf } from './size.ts'
 
 /** A piece of an answer on its way; never a fact (TU-4). */
 export interface Delta {
@@ -24,7 +25,9 @@ export interface Follower {
   closed?(reason: ClosedReason, error: Error | null): void
 }
 
+/** Recent facts kept of a session: at least this many and at most twice that, while their texts are no longer than this. */
 const RING = 512
+const RING_CHARS = 16 * 1024 * 1024
 const PAGE = 500
 
 /** A session that this runtime follows: its state as of the last fact seen, and its recent facts. */
@@ -34,6 +37,9 @@ export class FollowedSession {
   state: SessionState
   /** The last facts, without a gap, up to `state.seq`. */
   readonly recent: AnyFact[] = []
+  /** Their sizes, one by one and in all. */
+  readonly sizes: number[] = []
+  #chars = 0
   readonly followers = new Set<Follower>()
 
   constructor(stored: StoredSession) {
@@ -50,11 +56,20 @@ export class FollowedSession {
     for (const fact of fresh) {
       this.state = applyFact(this.state, fact)
       this.config = applyConfig(this.config, fact) ?? this.config
+      const size = sizeOf(fact.data)
       this.recent.push(fact)
+      this.sizes.push(size)
+      this.#chars += size
     }
-    if (this.recent.length > RING * 2) this.recent.splice(0, this.recent.length - RING)
+    if (this.recent.length > RING * 2) this.#forget(this.recent.length - RING)
+    while (this.#chars > RING_CHARS && this.recent.length > 1) this.#forget(Math.ceil(this.recent.length / 2))
     for (const follower of [...this.followers]) follower.facts(fresh)
     return true
+  }
+
+  #forget(count: number): void {
+    this.recent.splice(0, count)
+    for (const size of this.sizes.splice(0, count)) this.#chars -= size
   }
 
   delta(delta: Delta): void {
@@ -127,7 +142,7 @@ export class EventLog {
     const first = session.recent[0]
     if (first === undefined || after + 1 < first.seq) return null
     const from = after + 1 - first.seq
-    return session.recent.slice(from, from + limit)
+    return session.recent.slice(from, from + fitting(session.sizes, from, limit))
   }
 
   /** Reads what other runtimes committed behind the last fact seen. *Contract:* rejects as the store does. */
@@ -136,8 +151,8 @@ export class EventLog {
       const session = this.#followed.get(sessionId)
       if (session === undefined) return
       const facts = await this.#store.read(sessionId, session.state.seq, PAGE)
+      if (facts.length === 0) return
       session.absorb(facts)
-      if (facts.length < PAGE) return
     }
   }
 
