@@ -330,6 +330,16 @@ def sends_a_malformed_fact(p: Peer) -> None:
 
 
 @peer
+def sends_a_fact_to_nobody(p: Peer) -> None:
+    def facts(message_id: str) -> list[Json]:
+        nameless = p.status(2, "idle")
+        del nameless["params"]["subscriptionId"]
+        return [p.receipt(1, message_id), nameless]
+
+    prompted(p, facts)
+
+
+@peer
 def closes_the_session(p: Peer) -> None:
     def facts(message_id: str) -> list[Json]:
         closed = {

@@ -157,6 +157,11 @@ async def test_a_malformed_fact_is_a_protocol_error(scripted: Peers) -> None:
         await of(scripted, "sends_a_malformed_fact")
 
 
+async def test_a_fact_for_nobody_may_have_been_anybodys(scripted: Peers) -> None:
+    with pytest.raises(ProtocolError, match=r"a session\.event notification is malformed: subscriptionId: required"):
+        await of(scripted, "sends_a_fact_to_nobody")
+
+
 async def test_a_closed_session_is_a_typed_error(scripted: Peers) -> None:
     with pytest.raises(StorageUnavailableError, match="disk full") as raised:
         await of(scripted, "closes_the_session")
@@ -181,7 +186,7 @@ async def test_another_id_in_the_receipt_is_a_protocol_error(scripted: Peers) ->
 
 async def test_the_end_of_the_process_rejects_a_run_at_once(scripted: Peers) -> None:
     with pytest.raises(
-        ConnectionClosedError, match=r"ended by signal 9; the end of its stderr:\nout of memory"
+        ConnectionClosedError, match=r"ended by SIGKILL; the end of its stderr:\nout of memory"
     ) as raised:
         await of(scripted, "dies_in_a_run")
     assert (raised.value.exit_code, raised.value.stderr) == (-9, "out of memory\nwhat now")

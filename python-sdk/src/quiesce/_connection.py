@@ -6,6 +6,7 @@ Knows no session.
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -29,8 +30,9 @@ Result = TypeVar("Result", bound=_wire.WireModel)
 class Connection:
     """One runtime, made by `open`; ready once it has answered `initialize`."""
 
-    def __init__(self, request_timeout: float | None, grace: Grace) -> None:
+    def __init__(self, command: str, request_timeout: float | None, grace: Grace) -> None:
         self.peer = Peer(self._write)
+        self._command = command
         self._request_timeout = request_timeout
         self._grace = grace
         self._loop = asyncio.get_running_loop()
@@ -48,7 +50,7 @@ class Connection:
 
         Raises RuntimeNotFoundError, ConnectionClosedError, RequestTimeoutError, ProtocolError or RpcError.
         """
-        connection = cls(request_timeout, grace)
+        connection = cls(" ".join(launch.command), request_timeout, grace)
         connection._process = await Process.start(
             launch.command,
             cwd=launch.cwd,
@@ -139,13 +141,13 @@ class Connection:
             return ConnectionClosedError("close() was called")
         code, tail = self.process.exit_code, self.process.stderr_tail
         if code is None:
-            how = "the runtime closed its stdout and had to be killed"
+            how = "the runtime closed its stdout and can't be ended"
         elif code < 0:
-            how = f"the runtime was ended by signal {-code}"
+            how = f"the runtime was ended by {_signal_name(-code)}"
         else:
             how = f"the runtime exited with code {code}"
         if not self._greeted:
-            how += f" before it had answered ({self.process.command})"
+            how += f" before it had answered ({self._command})"
         said = f"the end of its stderr:\n{tail}" if tail else "it wrote nothing to stderr"
         return ConnectionClosedError(f"{how}; {said}", exit_code=code, stderr=tail)
 
@@ -156,3 +158,10 @@ def checked(method: str, raw: object, result: type[Result]) -> Result:
         return _wire.decode(result, raw)
     except _wire.MalformedValueError as error:
         raise ProtocolError(f"the result of {method} is malformed: {error}") from None
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal has none
+        return f"signal {number}"

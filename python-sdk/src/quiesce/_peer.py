@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from ._errors import ProtocolError, QuiesceError, RequestTimeoutError, rpc_error_for, rpc_error_of
 from ._framing import MAX_FRAME_BYTES, encode
+from ._generated.methods import NOTIFICATIONS
 
 Route = Callable[[str, dict[str, Any]], None]
 """Takes the method and params of each notification of one subscription; it must not raise."""
@@ -122,11 +123,14 @@ class Peer:
         return frame
 
     def _notified(self, method: str, params: object) -> None:
-        if not isinstance(params, dict):
-            return
-        fields = cast("dict[str, Any]", params)
-        route = self._routes.get(fields.get("subscriptionId", ""))
-        if route is not None:
+        if method not in NOTIFICATIONS:
+            return  # of a newer version
+        fields = cast("dict[str, Any]", params) if isinstance(params, dict) else {}
+        subscription_id = fields.get("subscriptionId")
+        if not isinstance(subscription_id, str):  # that may have been anybody's fact
+            said = f"a {method} notification is malformed: subscriptionId: required, got {_shown(fields)}"
+            self.fail_subscriptions(lambda: ProtocolError(said))
+        elif (route := self._routes.get(subscription_id)) is not None:
             route[0](method, fields)
 
     def _answered(self, message: dict[str, Any]) -> None:

@@ -88,23 +88,6 @@ class Process:
         return process
 
     @property
-    def pid(self) -> int:
-        """The process's id, which is its group's too."""
-        return self._popen.pid
-
-    @property
-    def command(self) -> str:
-        """What was started, as one line."""
-        args = self._popen.args
-        return (
-            args
-            if isinstance(args, str)
-            else " ".join(map(str, args))
-            if isinstance(args, (list, tuple))
-            else str(args)
-        )
-
-    @property
     def exit_code(self) -> int | None:
         """Its exit status, negative for a signal's number; None while it runs."""
         return self._popen.returncode if self._gone.is_set() else None
@@ -125,13 +108,7 @@ class Process:
         Cancelled, it kills at once.
         """
         try:
-            if self._stdin is not None:
-                self._stdin.close()
-            for limit, number in ((self._grace.stdin, signal.SIGTERM), (self._grace.term, signal.SIGKILL)):
-                if await self._exits_within(limit):
-                    break
-                self._signal(number)
-            await self._exits_within(self._grace.kill)
+            await self._ask_to_exit()
             if self._watch is not None:
                 await asyncio.wait([self._watch])
         except asyncio.CancelledError:
@@ -205,8 +182,7 @@ class Process:
             await asyncio.wait([self._exited, self._stdout_pipe.ended], return_when=asyncio.FIRST_COMPLETED)
             rest = [self._exited, self._stdout_pipe.ended, self._stderr_pipe.ended]
             await asyncio.wait(rest, timeout=self._grace.pipes)
-            self._signal(signal.SIGKILL)
-            await self._exits_within(self._grace.kill)
+            await self._ask_to_exit()  # where only stdout ended: no answer can come any more
         except asyncio.CancelledError:  # the loop ends, and nobody called `end`
             self.abandon()
             raise
@@ -214,8 +190,18 @@ class Process:
             self._close_pipes()
             on_end()
 
+    async def _ask_to_exit(self) -> None:
+        if self._stdin is not None:
+            self._stdin.close()
+        for limit, number in ((self._grace.stdin, signal.SIGTERM), (self._grace.term, signal.SIGKILL)):
+            if await self._exits_within(limit):
+                return
+            self._signal(number)
+        await self._exits_within(self._grace.kill)
+
     async def _exits_within(self, limit: float) -> bool:
-        await asyncio.wait([self._exited], timeout=limit)
+        if not self._exited.done():
+            await asyncio.wait([self._exited], timeout=limit)
         return self._exited.done()
 
     def _signal(self, number: signal.Signals) -> None:

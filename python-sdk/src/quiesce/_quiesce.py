@@ -113,6 +113,8 @@ class AsyncQuiesce:
         Runs under way raise; their work goes on when a runtime drives the session again (RE-7). Safe to call again,
         and safe to cancel: the end goes on.
         """
+        if self._loop is not None and self._loop.is_closed():
+            return  # the runtime ended with its loop
         if self._ending is None:
             self._ending = asyncio.get_running_loop().create_task(self._end())
         await asyncio.shield(self._ending)

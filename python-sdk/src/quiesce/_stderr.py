@@ -37,6 +37,9 @@ class Stderr:
         if self._lines is None:
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > _TAIL_BYTES:  # no line of text: it goes out in pieces, rather than be kept
+            lines.append(self._rest)
+            self._rest = b""
         for line in lines:
             self._put(line.decode(errors="replace").rstrip("\r"))
 

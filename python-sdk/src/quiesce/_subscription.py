@@ -102,6 +102,8 @@ class Subscription:
                 return
         except ProtocolError as gap:
             self._sink.fault(ProtocolError(f"session {session_id}: {gap}"))
+            if not self._open:
+                return  # that was too much for it
         try:
             event = decode_event(session_id, fields)
         except ProtocolError as error:
