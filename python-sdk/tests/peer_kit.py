@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, cast
 
 Json = dict[str, Any]
@@ -182,3 +183,12 @@ class Peer:
         """Reads on, answering nothing, until it is told to shut down or stdin ends."""
         while (request := self.read()) is not None and request.get("method") != "shutdown":
             pass
+
+
+PEERS: dict[str, Callable[[Peer], None]] = {}
+
+
+def peer(script: Callable[[Peer], None]) -> Callable[[Peer], None]:
+    """Names a peer after its function."""
+    PEERS[script.__name__] = script
+    return script
