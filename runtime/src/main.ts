@@ -21,7 +21,7 @@ import { Subscriptions } from './subscriptions/subscriptions.ts'
 import { builtInTools } from './tools/built-in.ts'
 import { environmentFaults, toolEnvironment } from './tools/environment.ts'
 import { decide } from './tools/permission-policy.ts'
-import { killAllGroups } from './tools/process-group.ts'
+import { killAllGroups, markGroups, reapGroups } from './tools/process-group.ts'
 import { ToolRegistry, validateInput } from './tools/registry.ts'
 
 async function openStore(config: Config, home: 'inline' | 'worker'): Promise<QueuedStore> {
@@ -72,6 +72,8 @@ async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Lo
   const store = await opening
   const log = new EventLog(store)
   const tools = openTools()
+  const runtimeId = systemIds('run')
+  markGroups(runtimeId)
   const sessions = new Sessions({
     log,
     store,
@@ -80,8 +82,9 @@ async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Lo
     models: prepared(models),
     tools,
     prompts: systemPrompts,
-    owner: { runtimeId: systemIds('run'), ...identify() },
+    owner: { runtimeId, ...identify() },
     isDead: (owner) => isGone(owner),
+    reap: (owner) => reapGroups(owner.runtimeId),
     report: logger.report,
   })
   let closing: Promise<void> | undefined

@@ -50,6 +50,7 @@ export class Runtime {
   readonly asked: Asked[] = []
   readonly called: Called[] = []
   readonly reports: unknown[] = []
+  readonly reaped: string[] = []
   readonly #cut: { alive: boolean; failing: boolean }
 
   constructor(store: Store, shared: { clock: ManualClock; ids: Ids; owner: Owner; dead: ReadonlySet<string> }) {
@@ -64,6 +65,7 @@ export class Runtime {
       clock,
       ids,
       owner,
+      reap: (other) => this.reaped.push(other.runtimeId),
       isDead: (other) => dead.has(other.runtimeId),
       models: {
         check: () => undefined,

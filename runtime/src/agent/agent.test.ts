@@ -324,3 +324,17 @@ test('a prompt is made of text, image and file blocks: what only a model or the 
   const refused = rig.runtime.sessions.prompt({ sessionId: 's', content })
   await expect(refused).rejects.toMatchObject({ name: 'InvalidParams', faults: [{ path: 'content[1].type' }] })
 })
+
+test('FR-2: what would not fit into a frame again is refused before anything is kept', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const { sessions } = rig.runtime
+  const fits = 'x'.repeat(31 * 1024 * 1024 - 200)
+  await sessions.prompt({ sessionId: 's', content: fits, delivery: 'inject' })
+  for (const content of [`${fits}${'y'.repeat(200)}`, '\u0001'.repeat(6 * 1024 * 1024), '\u20ac'.repeat(11 * 1024 * 1024)])
+    await expect(sessions.prompt({ sessionId: 's', content })).rejects.toMatchObject({ code: 'frame_too_large' })
+  const metadata = { note: 'x'.repeat(20_000) }
+  for (const refused of [sessions.update({ sessionId: 's', metadata }), rig.create('t', { metadata })])
+    await expect(refused).rejects.toMatchObject({ name: 'InvalidParams', faults: [{ path: 'metadata' }] })
+  expect(await sessions.status('s')).toMatchObject({ seq: 2, pending: { inject: 1 } })
+})

@@ -50,6 +50,8 @@ export interface AgentPorts {
   owner: Owner
   /** Is this owner's process surely gone? Only ever true for one of this host. */
   isDead(owner: Owner): boolean
+  /** Ends the processes that the tools of a dead runtime left on this host. *Contract:* never throws. */
+  reap(owner: Owner): void
   /** A fault that belongs in the runtime's log. */
   report(what: string, error: unknown): void
 }

@@ -45,6 +45,7 @@ test("RE-3: a follower elsewhere sees the holder's facts, and a waiting one take
   holder.kill()
   rig.declareDead(1)
   await pass(rig, WATCH_MS)
+  expect(other.reaped).toEqual(['runtime-1'])
   for (const text of ['one', 'two']) (await rig.nextAsk()).answer(says(text))
   await rig.idle()
   const facts = await rig.facts()

@@ -78,7 +78,12 @@ export class Residency {
     const orphaned = (holder: Owner) => holder.runtimeId === owner.runtimeId || isDead(holder)
     if (!result.ok && result.refused === 'held' && orphaned(result.holder.owner))
       result = await store.acquire(sessionId, owner, { ...at(), replacing: result.holder.epoch })
-    if (result.ok) return result.lease
+    if (result.ok) {
+      // What a killed runtime's tools left running must not work beside the turn that goes on.
+      const { previous } = result
+      if (previous !== undefined && previous.runtimeId !== owner.runtimeId && isDead(previous)) this.#ports.reap(previous)
+      return result.lease
+    }
     if (result.refused === 'not-found') throw noSession(sessionId)
     return null
   }

@@ -1,7 +1,7 @@
 // Owns the calls that clients make: every door to a session, for the server and the command alike.
 import { stat } from 'node:fs/promises'
 import { isAbsolute } from 'node:path'
-import type { ContentOf, Fault, Params, PermissionsOf, Result, SessionConfigOf, SessionOf } from '@quiesce/schema'
+import type { ContentOf, Fault, Params, Result, SessionConfigOf, SessionOf } from '@quiesce/schema'
 import { Inbox, MAX_PENDING, type NewMessage, noSession } from '../inbox/inbox.ts'
 import { fact } from '../log/facts.ts'
 import { InvalidParams, Refusal } from '../log/refusal.ts'
@@ -9,6 +9,7 @@ import { isDue } from '../log/session-state.ts'
 import { fitting, sizeOf } from '../log/size.ts'
 import { catchUp, Transcript } from '../log/transcript.ts'
 import type { StoredSession } from '../store/store.ts'
+import { checkSize, shownFaults } from './bounds.ts'
 import type { AgentPorts } from './ports.ts'
 import { LEASE_MS, Residency } from './residency.ts'
 
@@ -68,7 +69,8 @@ export class Sessions {
     return this.#call(async () => {
       const { log, models, clock } = this.#ports
       const { sessionId, title, metadata, model, modelOptions, permissions, limits, outputSchema } = params
-      refuse(unserved({ outputSchema, limits }))
+      refuse([...unserved({ outputSchema, limits }), ...shownFaults({ title, metadata, permissions, limits })])
+      checkSize('the change', { modelOptions })
       if (model !== undefined) models.check(model)
       const change = defined({ title, metadata, model, modelOptions, permissions, limits })
       const result = await log.commit({ sessionId, facts: [fact('session/update', clock.now(), { change })] })
@@ -94,6 +96,7 @@ export class Sessions {
       if (params.messageId !== undefined) Inbox.checkId(params.messageId)
       const content = typeof params.content === 'string' ? [{ type: 'text' as const, text: params.content }] : params.content
       refuse(contentFaults(content))
+      checkSize(`the message for session ${sessionId}`, { content, metadata })
       const id = params.messageId ?? this.#ports.ids('msg')
       const message: NewMessage = { id, content, delivery, origin: { kind: 'user' }, ...(metadata !== undefined && { metadata }) }
       const activation = await this.#residency.activate(sessionId)
@@ -200,21 +203,27 @@ export class Sessions {
   async #config(params: Params<'session/create'>): Promise<SessionConfigOf> {
     const { models, tools } = this.#ports
     const directories = [...(await directoryFaults('cwd', params.cwd)), ...(await rootFaults(params.roots))]
-    refuse([...unserved(params), ...directories, ...tools.faults(params.tools, params.env)])
+    const { roots, permissions, limits, metadata, title } = params
+    refuse([
+      ...unserved(params),
+      ...directories,
+      ...tools.faults(params.tools, params.env),
+      ...shownFaults({ roots, permissions, limits, metadata, title }),
+    ])
+    checkSize("the session's configuration", params)
     const model = params.model ?? models.defaultModel()
     if (model === null) throw noModel()
     models.check(model)
-    const permissions: PermissionsOf = params.permissions ?? 'edit'
-    const { modelOptions, system, instructions, env, recovery, title } = params
+    const { modelOptions, system, instructions, env, recovery } = params
     const optional = defined({ modelOptions, system, instructions, tools: params.tools, env, recovery, title })
     return {
       ...optional,
       cwd: params.cwd,
-      roots: params.roots ?? [],
+      roots: roots ?? [],
       model,
-      permissions,
-      limits: params.limits ?? {},
-      metadata: params.metadata ?? {},
+      permissions: permissions ?? 'edit',
+      limits: limits ?? {},
+      metadata: metadata ?? {},
     }
   }
 }

@@ -105,8 +105,9 @@ function acquire(rows: Rows, request: Extract<Operation, { kind: 'acquire' }>): 
   if (holder !== null && holder.epoch !== request.replacing) return { ok: false, refused: 'held', holder }
   const taken = nextLease(row.lease, request)
   const session = { sessionId, config: rows.config(row), state: rows.state(row) }
+  const previous = row.lease.holder?.owner
   rows.setLease(row, taken)
-  return { ok: true, lease: { sessionId, epoch: taken.epoch }, session }
+  return { ok: true, lease: { sessionId, epoch: taken.epoch }, session, ...(previous !== undefined && { previous }) }
 }
 
 /** An expired lease that nobody took is still its holder's: the epoch alone fences. */

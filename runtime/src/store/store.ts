@@ -67,8 +67,9 @@ export interface ListQuery {
   metadata?: Readonly<Record<string, unknown>>
 }
 
+/** `previous` held it last and never gave it up: it died, or may still run. */
 export type AcquireResult =
-  | { ok: true; lease: Lease; session: StoredSession }
+  | { ok: true; lease: Lease; session: StoredSession; previous?: Owner }
   | { ok: false; refused: 'not-found' }
   | { ok: false; refused: 'held'; holder: Holder }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { groupCount, killAllGroups, startGroup } from './process-group.ts'
+import { groupCount, killAllGroups, markGroups, reapGroups, startGroup } from './process-group.ts'
 import { temporaryWorkspace, type Workspace } from './temporary-workspace.ts'
 
 afterEach(() => {
@@ -50,6 +50,19 @@ test.runIf(process.platform === 'linux')(
     await last.gone
   },
 )
+
+test.runIf(process.platform === 'linux')('what a killed runtime left running is ended by name, and nothing of another one', async () => {
+  await using workspace = await temporaryWorkspace()
+  execFileSync('mkfifo', [join(workspace.root, 'hold')])
+  markGroups('run_dead')
+  const left = await start(workspace, 'read x <hold')
+  markGroups('run_dead2')
+  const other = await start(workspace, 'read x <hold')
+  reapGroups('run_dead')
+  expect(await left.exited).toEqual({ code: null, signal: 'SIGKILL' })
+  other.signalGroup('SIGTERM')
+  expect(await other.exited).toEqual({ code: null, signal: 'SIGTERM' })
+})
 
 test("what is left in the background doesn't keep the runtime alive", async () => {
   await using workspace = await temporaryWorkspace()

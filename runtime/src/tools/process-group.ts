@@ -23,9 +23,19 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
-/** Marks every process that this one starts for a tool; followed by a number for each group. */
-const processMark = `${process.pid}.${Date.now().toString(36)}.`
+/** Marks every process that this runtime starts for a tool; followed by a number for each group. */
+let runtimeMark = `${process.pid}-${Date.now()}.`
 let started = 0
+
+/** Names the runtime in the mark of its processes, so that another one can end them after it was killed. */
+export function markGroups(runtimeId: string): void {
+  runtimeMark = `${runtimeId}.`
+}
+
+/** Ends what the tools of a runtime that was killed left running on this host. Only for one that is surely gone. */
+export function reapGroups(runtimeId: string): void {
+  signalMarked(`${runtimeId}.`, 'SIGKILL')
+}
 
 /** Groups that may have a process: also those that were left in the background. */
 const groups = new Map<number, ProcessGroup>()
@@ -36,7 +46,7 @@ export async function startGroup(command: Command): Promise<ProcessGroup> {
   const { spawn } = await import('node:child_process')
   const { reader, writer } = await makePipe()
   started += 1
-  const mark = `${processMark}${started}.`
+  const mark = `${runtimeMark}${started}.`
   try {
     const child = spawn(command.file, [...command.args], {
       cwd: command.cwd,
@@ -57,7 +67,7 @@ export async function startGroup(command: Command): Promise<ProcessGroup> {
 /** Kills every process of every group at once, those in the background included (RE-5, FR-5). Synchronous: fit for an exit handler. */
 export function killAllGroups(): void {
   for (const group of groups.values()) group.signalGroup('SIGKILL')
-  if (started > 0) signalMarked(processMark, 'SIGKILL')
+  if (started > 0) signalMarked(runtimeMark, 'SIGKILL')
 }
 
 /** How many groups may have a process. */
