@@ -211,6 +211,27 @@ describe('quiesce serve --stdio', () => {
     expect(status).toBe(0)
   })
 
+  it('ends what a killed runtime left running before it goes on with its turn (RE-2)', async () => {
+    const mark = `serve-killed-${process.pid}`
+    const model = quiesce.script('killed', [...stubborn.slice(0, 1), { text: 'went on' }])
+    const env = { QUIESCE_MODEL: model, QUIESCE_STORE: `sqlite:${quiesce.home}/killed.db`, TERM: mark }
+    const first = await serve(env)
+    first.child.stdin?.write(request(2, 'session/create', { sessionId: mark, cwd: quiesce.home, permissions: 'allow-all' }))
+    first.child.stdin?.write(request(3, 'session/subscribe', { sessionId: mark }))
+    first.child.stdin?.write(request(4, 'session/prompt', { sessionId: mark, content: 'go' }))
+    await first.says('stdout', /tool\/start/)
+    while (survivors(mark).length < 3) await new Promise(setImmediate)
+    first.child.kill('SIGKILL')
+    await first.ended
+    const second = await serve({ ...env, TERM: 'another' })
+    second.child.stdin?.write(request(2, 'session/subscribe', { sessionId: mark, after: 0, activate: true }))
+    await second.says('stdout', /went on/)
+    await gone(mark)
+    second.child.stdin?.end()
+    expect(await second.ended).toMatchObject({ status: 0 })
+    expect(second.stdout).toMatch(/tool_outcome_unknown/)
+  })
+
   it('answers shutdown and then exits 0 by itself', async () => {
     const running = await serve()
     running.child.stdin?.write(request(2, 'shutdown'))
