@@ -7,6 +7,7 @@ import { systemClock } from './base/clock.ts'
 import { systemIds } from './base/ids.ts'
 import { type Logger, openLogger } from './base/logger.ts'
 import { identify, isGone } from './base/process-identity.ts'
+import { VERSION } from './base/version.ts'
 import { type Config, loadConfig } from './cli/config.ts'
 import { exitStatus } from './cli/exit-status.ts'
 import { type Commands, runProgram } from './cli/program.ts'
@@ -128,6 +129,7 @@ const commands: Commands = {
       import('./server/framing.ts'),
       import('./server/peer.ts'),
     ])
+    logger.log('info', 'serving on stdio', { version: VERSION, node: process.version, store: config.store.value })
     const server = serveStdio(
       { input: process.stdin, write: taken.write },
       {

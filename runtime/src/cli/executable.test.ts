@@ -278,6 +278,16 @@ describe('what is loaded late, in the bundle', () => {
       stderr: expect.stringMatching(/quiesce\.yaml:1/),
     })
   })
+
+  it('logs as lines of JSON on stderr, and only what the level asks for', async () => {
+    const told = await serve({ QUIESCE_LOG: 'info', QUIESCE_STORE: 'memory:' })
+    told.child.stdin?.end()
+    const lines = (await told.ended).stderr.trim().split('\n')
+    expect(lines.map((line): unknown => JSON.parse(line))).toEqual([expect.objectContaining({ msg: 'serving on stdio', store: 'memory:' })])
+    const silent = await serve({ QUIESCE_STORE: 'memory:' })
+    silent.child.stdin?.end()
+    expect((await silent.ended).stderr).toBe('')
+  })
 })
 
 describe('quiesce doctor', () => {
