@@ -78,10 +78,10 @@ async def test_a_second_answer_is_ignored(scripted: Peers) -> None:
 
 
 async def test_a_request_has_a_time_limit(scripted: Peers) -> None:
-    async with scripted("never_answers").client(request_timeout=0.05) as quiesce:
-        with pytest.raises(RequestTimeoutError, match=r"did not answer model/list within 0.05 s") as raised:
+    async with scripted("never_answers").client(request_timeout=1.5) as quiesce:
+        with pytest.raises(RequestTimeoutError, match=r"did not answer model/list within 1.5 s") as raised:
             await quiesce.models()
-    assert (raised.value.method, raised.value.timeout) == ("model/list", 0.05)
+    assert (raised.value.method, raised.value.timeout) == ("model/list", 1.5)
     assert isinstance(raised.value, TimeoutError)
 
 
@@ -89,6 +89,11 @@ async def test_the_start_has_a_time_limit(scripted: Peers, monkeypatch: pytest.M
     monkeypatch.setattr("quiesce._connection.START_LIMIT", 0.2)
     with pytest.raises(RequestTimeoutError, match="did not answer initialize"):
         await scripted("never_greets").client()
+
+
+async def test_the_time_limit_of_requests_holds_for_the_start(scripted: Peers) -> None:
+    with pytest.raises(RequestTimeoutError, match=r"did not answer initialize within 0\.2 s"):
+        await scripted("never_greets").client(request_timeout=0.2)
 
 
 async def test_another_version_is_one_clear_error(scripted: Peers) -> None:

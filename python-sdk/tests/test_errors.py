@@ -28,6 +28,12 @@ def test_a_new_code_is_a_plain_rpc_error() -> None:
     assert (error.code, error.rpc_code, error.retryable, error.data["more"]) == ("too_new", -32000, True, [1])
 
 
+def test_faults_of_params_are_told_under_their_method() -> None:
+    error = rpc_error_of(-32602, "invalid params: metadata: too deep", {}, method="session/prompt")
+    assert str(error) == "session/prompt: metadata: too deep"
+    assert str(rpc_error_of(-32000, "busy", {"code": "session_busy"}, method="session/prompt")) == "busy"
+
+
 @pytest.mark.parametrize(
     ("number", "word"),
     [

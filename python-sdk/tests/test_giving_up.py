@@ -16,7 +16,7 @@ Peers = Callable[[str], Scripted]
 
 
 async def given_up(
-    peer: Scripted, until: str = "session/prompt", collect: bool = False, **options: Any
+    peer: Scripted, until: str = "session/prompt", *, collect: bool = False, times: int = 1, **options: Any
 ) -> RunAbortedError:
     """The error of a run whose task is cancelled once the peer has read `until` and sent what it sends for it."""
     async with peer.client() as quiesce:
@@ -26,9 +26,16 @@ async def given_up(
         while until not in peer.methods():
             await quiesce.ping()
         await quiesce.ping()
+        return await cancelled(run, times)
+
+
+async def cancelled(run: asyncio.Task[Any], times: int) -> RunAbortedError:
+    """The error of a task that is cancelled so many times, each while it settles the one before."""
+    for _ in range(times):
         run.cancel()
-        with pytest.raises(asyncio.CancelledError) as raised:
-            await run
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError) as raised:
+        await run
     assert isinstance(raised.value.__cause__, RunAbortedError)
     return raised.value.__cause__
 
@@ -46,6 +53,55 @@ async def test_an_admitted_message_cancels_the_tree(scripted: Peers) -> None:
     peer = scripted("shares_with_a_goal")
     assert (await given_up(peer)).outcome == "cancelled"
     assert peer.asked("session/cancel") == [{"sessionId": "s-1", "scope": "tree"}]
+
+
+@pytest.mark.parametrize("times", [2, 5])
+async def test_more_cancellations_do_not_lose_the_first(scripted: Peers, times: int) -> None:
+    peer = scripted("shares_with_a_goal")
+    assert (await given_up(peer, times=times)).outcome == "cancelled"
+    assert peer.asked("session/cancel") == [{"sessionId": "s-1", "scope": "tree"}]
+
+
+@pytest.mark.parametrize("how", ["result", "iterate", "close"])
+async def test_more_cancellations_do_not_lose_the_first_of_a_stream(scripted: Peers, how: str) -> None:
+    peer = scripted("turn_without_idle")
+    async with peer.client() as quiesce:
+        stream = (await quiesce.sessions.get("s-1")).stream("hello")
+
+        async def iterate() -> None:
+            async for _ in stream:
+                pass
+
+        while "session/prompt" not in peer.methods():
+            await quiesce.ping()
+        ways = {"result": stream.result, "iterate": iterate, "close": stream.close}
+        task = asyncio.ensure_future(ways[how]())
+        await asyncio.sleep(0)
+        assert (await cancelled(task, 3)).outcome == "cancelled"
+    assert peer.asked("session/cancel") == [{"sessionId": "s-1", "scope": "tree"}]
+
+
+async def test_a_cancellation_behind_a_time_limit_is_raised_once_the_work_is_settled(scripted: Peers) -> None:
+    peer = scripted("turn_without_idle")
+    async with peer.client() as quiesce:
+        session = await quiesce.sessions.get("s-1")
+        run = asyncio.create_task(session.run("hello", inactivity_timeout=0.1))
+        while "session/withdraw" not in peer.methods():
+            await quiesce.ping()
+        assert (await cancelled(run, 2)).outcome == "cancelled"
+    assert peer.asked("session/cancel") == [{"sessionId": "s-1", "scope": "tree"}]
+
+
+async def test_close_waits_for_what_becomes_of_a_run(scripted: Peers) -> None:
+    peer = scripted("turn_without_idle")
+    async with peer.client() as quiesce:
+        run = asyncio.create_task((await quiesce.sessions.get("s-1")).run("hello"))
+        while "session/prompt" not in peer.methods():
+            await quiesce.ping()
+        run.cancel()
+        await asyncio.sleep(0)
+    assert peer.methods()[-3:] == ["session/cancel", "session/unsubscribe", "shutdown"]
+    assert (await cancelled(run, 0)).outcome == "cancelled"
 
 
 async def test_another_clients_message_in_the_interval_is_not_cancelled(scripted: Peers) -> None:
@@ -119,7 +175,7 @@ async def test_the_error_says_what_became_of_the_work(scripted: Peers) -> None:
 
 async def test_a_time_limit_holds_while_the_subscription_is_asked_for(scripted: Peers) -> None:
     async with scripted("never_subscribes").client() as quiesce:
-        with pytest.raises(RunTimeoutError, match="exceeded its timeout"):
+        with pytest.raises(RunTimeoutError, match=r"exceeded its timeout of 0\.05 s; "):
             await (await quiesce.sessions.get("s-1")).run("hello", timeout=0.05)
 
 

@@ -231,7 +231,7 @@ async def test_runs_overlap(scripted: Peers) -> None:
 async def test_a_time_limit(scripted: Peers, limit: str) -> None:
     options: dict[str, Any] = {limit: 0.05}
     async with scripted("turn_without_idle").client() as quiesce:
-        with pytest.raises(RunTimeoutError, match=f"exceeded its {limit}; its work was cancelled") as raised:
+        with pytest.raises(RunTimeoutError, match=f"exceeded its {limit} of 0.05 s; its work was cancelled") as raised:
             await (await quiesce.sessions.get("s-1")).run("hello", **options)
     assert isinstance(raised.value, TimeoutError)
     assert raised.value.outcome == "cancelled"

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -144,6 +145,29 @@ def test_an_interrupted_stream_is_given_up(scripted: Peers) -> None:
         with pytest.raises(RunAbortedError) as raised:
             run.result()
     assert raised.value.outcome == "cancelled"
+
+
+def test_a_second_interruption_does_not_lose_the_first(scripted: Peers) -> None:
+    peer = scripted("turn_without_idle")
+    with Quiesce.launch(runtime=peer.path) as quiesce:
+        session = quiesce.sessions.get("s-1")
+        cancel = LoopThread.cancel
+        interrupted: list[object] = []
+
+        def interrupt_again(thread: LoopThread, job: Any) -> None:
+            interrupted.append(job)
+            if len(interrupted) == 1:
+                raise KeyboardInterrupt
+            cancel(thread, job)
+
+        thread = interrupt(peer, quiesce, "session/prompt")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(LoopThread, "cancel", interrupt_again)
+            with pytest.raises(KeyboardInterrupt):
+                session.run("hello")
+        thread.join()
+    assert peer.asked("session/cancel") == [{"sessionId": "s-1", "scope": "tree"}]
+    assert peer.is_gone()
 
 
 def test_a_second_interruption_waits_no_longer(scripted: Peers) -> None:

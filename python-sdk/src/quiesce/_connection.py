@@ -22,7 +22,7 @@ from ._process import Grace, Process
 from ._version import __version__
 
 START_LIMIT = 30.0
-"""How long the runtime gets for its first answer, in seconds."""
+"""How long the runtime gets at most for its first answer, in seconds."""
 
 Result = TypeVar("Result", bound=_wire.WireModel)
 
@@ -41,6 +41,7 @@ class Connection:
         self._process: Process | None = None
         self._greeted = False
         self._closing = False
+        self._unfinished: set[asyncio.Task[Any]] = set()
 
     @classmethod
     async def open(
@@ -82,14 +83,21 @@ class Connection:
         """Makes a request; the future holds its result as it came."""
         return self.peer.request(method, params, self._request_timeout)
 
+    def finish_first(self, task: asyncio.Task[Any]) -> None:
+        """Has `close` wait for the task, which must end by itself: it says what becomes of a run's work (RUN-9)."""
+        self._unfinished.add(task)
+        task.add_done_callback(self._unfinished.discard)
+
     async def close(self) -> None:
         """Ends the runtime: `shutdown`, then end of stdin, SIGTERM, SIGKILL, each with its grace.
 
         Cancelled, it kills at once.
         """
         self._closing = True
-        self.peer.fail_subscriptions(self._closed_error)
         try:
+            if self._unfinished:
+                await asyncio.wait(self._unfinished)
+            self.peer.fail_subscriptions(self._closed_error)
             await asyncio.wait([self.peer.request("shutdown", {}, self._grace.shutdown)])
         except asyncio.CancelledError:
             self.process.kill()
@@ -101,7 +109,8 @@ class Connection:
     async def _greet(self) -> None:
         protocol = {"min": PROTOCOL_VERSION, "max": PROTOCOL_VERSION}
         client = {"name": "quiesce-python", "version": __version__}
-        answer = self.peer.request("initialize", {"protocol": protocol, "client": client}, START_LIMIT)
+        limit = START_LIMIT if self._request_timeout is None else min(START_LIMIT, self._request_timeout)
+        answer = self.peer.request("initialize", {"protocol": protocol, "client": client}, limit)
         warm_up()  # while the runtime starts
         greeting = checked("initialize", await answer, InitializeResult)
         if greeting.protocol != PROTOCOL_VERSION:

@@ -210,10 +210,12 @@ def class_of(code: str) -> type[RpcError]:
     return _CLASSES[ERROR_CODES[code].class_name] if code in ERROR_CODES else RpcError
 
 
-def rpc_error_of(rpc_code: int, message: str, data: Mapping[str, Any]) -> RpcError:
-    """The error that an error response stands for."""
+def rpc_error_of(rpc_code: int, message: str, data: Mapping[str, Any], *, method: str | None = None) -> RpcError:
+    """The error that an error response stands for; faults of params are told under the name of their `method`."""
     named = data.get("code")
     code = named if isinstance(named, str) else _OF_JSON_RPC.get(rpc_code, str(rpc_code))
+    if method is not None and code == "invalid_params":
+        message = f"{method}: {message.removeprefix('invalid params: ')}"
     return class_of(code)(message, code=code, rpc_code=rpc_code, data=data, retryable=data.get("retryable") is True)
 
 

@@ -149,7 +149,7 @@ class Peer:
                 ProtocolError(f"{pending.method}: the error has no code or message: {_shown(message)}")
             )
         else:
-            pending.answer.set_exception(rpc_error_of(*error))
+            pending.answer.set_exception(rpc_error_of(*error, method=pending.method))
 
     def _expire(self, number: int, timeout: float) -> None:
         pending = self._pending.get(number)

@@ -47,9 +47,12 @@ class Portal:
             self._thread.begin(job)
             return done.result()
         except BaseException:
-            if not done.done():
+            try:
                 self._thread.cancel(job)
                 concurrent.futures.wait([done], timeout=_SETTLING)
+            finally:
+                if not done.done():  # interrupted again, perhaps before the cancellation was on its way
+                    self._thread.cancel(job)
             raise
         finally:
             self._thread.forget(job)

@@ -78,10 +78,9 @@ class Run:
         except TimeoutError:
             if not (total.expired() or quiet.expired()):
                 raise
-            limit = "timeout" if total.expired() else "inactivity_timeout"
-            raise await self._given_up(RunTimeoutError, f"exceeded its {limit}") from None
+            raise await self._given_up(RunTimeoutError, self._exceeded(total.expired())) from None
         except asyncio.CancelledError as cancelled:
-            cancelled.__cause__ = await self._given_up(RunAbortedError, "was given up")
+            cancelled.__cause__ = await self._given_up(RunAbortedError, "was given up", cancelled)
             raise
         finally:
             if self._subscription is not None:
@@ -175,8 +174,24 @@ class Run:
             self._verdict.set_exception(error)
             self._verdict.exception()  # seen, also where nobody awaits the verdict any more
 
-    async def _given_up(self, kind: type[GivenUp], how: str) -> GivenUp:
-        return self._error(kind, how, await self._stop_work())
+    def _exceeded(self, whole: bool) -> str:
+        plan = self._plan
+        limit, name = (plan.timeout, "timeout") if whole else (plan.inactivity_timeout, "inactivity_timeout")
+        return f"exceeded its {name} of {limit:g} s"
+
+    async def _given_up(
+        self, kind: type[GivenUp], how: str, cancelled: asyncio.CancelledError | None = None
+    ) -> GivenUp:
+        """The error, once what becomes of the work is settled, though more cancellations come meanwhile. One that
+        comes where nobody had cancelled is raised."""
+        stopping = self._loop.create_task(self._stop_work())
+        if self._connection is not None:
+            self._connection.finish_first(stopping)
+        late = await settled(stopping)
+        outcome: AbortOutcome = "unconfirmed" if stopping.cancelled() else stopping.result()
+        if late is not None and cancelled is None:
+            raise late from self._error(RunAbortedError, "was given up", outcome)
+        return self._error(kind, how, outcome)
 
     def _error(self, kind: type[GivenUp], how: str, outcome: AbortOutcome) -> GivenUp:
         plan = self._plan
@@ -213,6 +228,20 @@ class Run:
                 return "cancelled"
         except (QuiesceError, TimeoutError):
             return "unconfirmed"
+
+
+async def settled(task: asyncio.Task[Any]) -> asyncio.CancelledError | None:
+    """Waits until the task has ended, however often its own is cancelled meanwhile; the last of these cancellations.
+
+    Only for a task that ends by itself: whoever is cancelled is waited for.
+    """
+    late: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as cancelled:
+            late = cancelled
+    return late
 
 
 _MEANING: dict[AbortOutcome, str] = {

@@ -11,7 +11,7 @@ from typing import Self
 from ._collect import RunResult
 from ._errors import RunAbortedError
 from ._events import Delta
-from ._run import Connect, Run, RunPlan, StreamItem
+from ._run import Connect, Run, RunPlan, StreamItem, settled
 
 _WAITING_DELTAS = 10_000
 
@@ -71,8 +71,10 @@ class AsyncRunStream:
         sake.
         """
         self._told = True
-        self._task.cancel()
-        await asyncio.wait([self._task])
+        late = await self._give_up()
+        if late is not None:
+            late.__cause__ = self._aborted
+            raise late
 
     async def __aenter__(self) -> Self:
         return self
@@ -104,9 +106,14 @@ class AsyncRunStream:
         try:
             await waiting
         except asyncio.CancelledError as cancelled:
-            await self.close()
+            self._told = True
+            await self._give_up()
             cancelled.__cause__ = self._aborted
             raise
+
+    async def _give_up(self) -> asyncio.CancelledError | None:
+        self._task.cancel()
+        return await settled(self._task)
 
     def _outcome(self) -> RunResult:
         if self._aborted is not None:
