@@ -7,6 +7,7 @@ import { ConnectionClosedError, isRecord, ProtocolError, QuiesceError, RequestTi
 import { decodeEventFrame, decodeFact, decodeNotification, decodeResult, encodeParams, isNotification } from './generated/guards.ts'
 import { type MethodName, type Methods, type NotificationName, type Notifications, protocolVersion } from './generated/methods.ts'
 import type { SessionClosedParams, SessionDeltaParams, SessionSubscribeParams, SessionSubscribeResult } from './generated/protocol.ts'
+import { checkJson } from './json.ts'
 import { Peer, type Transport } from './peer.ts'
 
 /** Who hears what one subscription brings. *Contract:* what a method throws ends this subscription and reaches `failed`. */
@@ -74,10 +75,12 @@ export class Connection {
 
   /**
    * Makes a request; its result is checked. `timeoutMs` replaces the connection's own limit.
-   * @throws RpcError, RequestTimeoutError, ConnectionClosedError, ProtocolError.
+   * @throws RpcError, RequestTimeoutError, ConnectionClosedError, ProtocolError; TypeError where JSON can't carry the params.
    */
   async call<M extends MethodName>(method: M, params: Methods[M]['params'], timeoutMs?: number): Promise<Methods[M]['result']> {
-    const decoded = decodeResult(method, await this.#peer.request(method, encodeParams(method, params), timeoutMs))
+    const encoded = encodeParams(method, params)
+    checkJson(method, encoded)
+    const decoded = decodeResult(method, await this.#peer.request(method, encoded, timeoutMs))
     if (decoded.ok) return decoded.value
     throw new ProtocolError(`the result of ${method} is malformed: ${where(decoded)}`)
   }

@@ -63,7 +63,9 @@ it('takes no other runtime where the one that was named is wrong', () => {
   const unfit = executable('unfit', 0o644)
   expect(() => plan({ runtime: unfit })).toThrow(`the runtime option names ${unfit}, which is not executable`)
   expect(() => plan({ runtime: './missing' })).toThrow('the runtime option names ./missing, which does not exist')
-  expect(() => plan({ runtime: directory })).toThrow('which does not exist')
+  expect(() => plan({ runtime: directory })).toThrow(
+    `the runtime option names ${directory}, which is a directory; it must be the executable`,
+  )
   expect(() => plan({ env: { QUIESCE_RUNTIME: 'missing' } })).toThrow('QUIESCE_RUNTIME names missing, which does not exist')
 })
 

@@ -6,21 +6,21 @@ import { isRecord, RuntimeNotFoundError } from './errors.ts'
 
 export interface LaunchOptions {
   /** The runtime's executable, or its `.js` file. Default: `QUIESCE_RUNTIME`, the one installed beside this package, `quiesce` on PATH. */
-  runtime?: string
+  runtime?: string | undefined
   /** Where sessions are kept: `sqlite:PATH` or `memory:`. Default: `QUIESCE_STORE`, else one file per user. */
-  store?: string
+  store?: string | undefined
   /** How much the runtime logs to its stderr, for example `debug`. Default: `QUIESCE_LOG`, else `warn`. */
-  logLevel?: string
+  logLevel?: string | undefined
   /** The model of sessions that name none, as `provider/model`. Default: what the runtime is configured with. */
-  model?: string
+  model?: string | undefined
   /** The working directory of the runtime, and of sessions that name none. Default: this process's own. */
-  cwd?: string
+  cwd?: string | undefined
   /** Joined to this process's environment for the runtime; a variable that is undefined is left out. */
-  env?: Record<string, string | undefined>
+  env?: Record<string, string | undefined> | undefined
   /** Gets each line that the runtime writes to stderr, without its end. Default: only errors show the last lines. */
-  onStderr?: (line: string) => void
+  onStderr?: ((line: string) => void) | undefined
   /** How long the runtime may take to answer one request, in milliseconds; runs have time limits of their own. Default: 60,000. */
-  requestTimeoutMs?: number
+  requestTimeoutMs?: number | undefined
 }
 
 export type Environment = Record<string, string | undefined>
@@ -60,7 +60,7 @@ function find(option: string | undefined, env: Environment, from: string): strin
 function named(path: string, source: string, env: Environment): string {
   const file = path.includes('/') ? resolve(path) : (onPath(path, env) ?? resolve(path))
   if (isRunnable(file)) return file
-  const problem = isFile(file) ? 'which is not executable' : 'which does not exist'
+  const problem = isFile(file) ? 'which is not executable' : isDirectory(file) ? 'which is a directory' : 'which does not exist'
   throw new RuntimeNotFoundError(`${source} names ${path}, ${problem}; it must be the executable quiesce, or its .js file`)
 }
 

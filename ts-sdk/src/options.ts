@@ -1,20 +1,14 @@
 // Owns the names of the options that each public call takes. A name that a call doesn't have is refused, never ignored: a misspelt
-// restriction would be none. Looks at no value; what users keep (metadata, environments, schemas) has names of its own.
+// restriction would be none. What users keep (metadata, environments, schemas) has names of its own.
 import { isRecord } from './errors.ts'
-import type {
-  Limits,
-  ModelListParams,
-  ModelOptions,
-  PermissionPolicy,
-  SessionChange,
-  SessionListParams,
-  ToolListParams,
-} from './generated/protocol.ts'
+import type { Limits, ModelListParams, ModelOptions, PermissionPolicy, SessionListParams, ToolListParams } from './generated/protocol.ts'
 import type { LaunchOptions } from './launch.ts'
 import type { CollectOptions, RunOptions } from './run.ts'
-import type { CancelOptions, DeliveryOptions, PromptOptions } from './session.ts'
+import type { CancelOptions, DeliveryOptions, PromptOptions, UpdateOptions } from './session.ts'
 import type { CreateOptions, DeleteOptions } from './sessions.ts'
+import { isOpaque, shown } from './shown.ts'
 import type { EventsOptions } from './tail.ts'
+import { checkValues } from './values.ts'
 
 /** Every public call that takes options, and their type. */
 export interface OptionsOf {
@@ -33,7 +27,7 @@ export interface OptionsOf {
   'session.inject': DeliveryOptions
   'session.cancel': CancelOptions
   'session.events': EventsOptions
-  'session.update': SessionChange
+  'session.update': UpdateOptions
 }
 
 type ObjectIn<V> = V extends readonly (infer Item)[] ? ObjectIn<Item> : V extends object ? V : never
@@ -73,7 +67,7 @@ const launch: Names<LaunchOptions> = {
 const collect: Names<CollectOptions> = { until: true, timeoutMs: true, inactivityTimeoutMs: true, signal: true, onAbort: true }
 const run: Names<RunOptions> = { ...collect, onBusy: true, metadata: true }
 const delivery: Names<DeliveryOptions> = { messageId: true, metadata: true }
-const update: Names<SessionChange> = {
+const update: Names<UpdateOptions> = {
   title: true,
   metadata: true,
   model: true,
@@ -114,15 +108,19 @@ export const optionNames: { readonly [Call in keyof OptionsOf]: Names<OptionsOf[
   'session.update': update,
 }
 
-/** @throws TypeError, which names the call, the option that it doesn't have, and the one that was probably meant. */
+/**
+ * @throws TypeError, which names the call and the option that it doesn't have, with the one that was probably meant; or the option
+ * of this package's own whose value is wrong.
+ */
 export function checkOptions<Call extends keyof OptionsOf>(call: Call, options: OptionsOf[Call]): void {
-  if (!isRecord(options)) {
-    throw new TypeError(`${call}(): the options must be an object, got ${JSON.stringify(options) ?? typeof options}`)
+  if (!isRecord(options) || isOpaque(options)) {
+    throw new TypeError(`${call}(): the options must be an object, got ${shown(options)}`)
   }
   checkNames(call, '', options, optionNames[call])
+  checkValues(call, options)
 }
 
-/** Inherited names count too: an AbortSignal, say, given as the options has none of its own. */
+/** Inherited names count too. */
 function checkNames(call: string, place: string, value: object, known: NameTable): void {
   for (const name in value) {
     const inside = Object.hasOwn(known, name) ? known[name] : undefined

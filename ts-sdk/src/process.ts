@@ -69,7 +69,13 @@ export class RuntimeProcess implements Transport {
   }
 
   send(frame: string): void {
-    if (this.#child.stdin.writable) this.#child.stdin.write(frame)
+    const { stdin } = this.#child
+    if (!stdin.writable) return
+    if (stdin.writableCorked === 0) {
+      stdin.cork() // what is sent in one tick goes out in one write
+      process.nextTick(() => stdin.uncork())
+    }
+    stdin.write(frame)
   }
 
   hold(): void {

@@ -18,26 +18,26 @@ import type { ContentInput, Metadata, SessionDeltaParams } from './generated/pro
 
 export interface CollectOptions {
   /** `idle` (default): the first idle after the message's receipt. `quiescent`: the first one that waits on nothing (RUN-3). */
-  until?: Until
+  until?: Until | undefined
   /** How long it may take in all, in milliseconds. No limit by default (RUN-9). */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** How long nothing may be heard of the session, in milliseconds. No limit by default (RUN-9). */
-  inactivityTimeoutMs?: number
+  inactivityTimeoutMs?: number | undefined
   /** Gives up when it is aborted. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /**
    * What giving up does. `cancel` withdraws the message or, where it was admitted, cancels the whole tree, unless another
    * client's message lies in the interval. `detach` leaves the work alone. Default: `cancel` for `run` and `stream`, `detach`
    * for `collect`, since somebody else may be waiting for that message.
    */
-  onAbort?: 'cancel' | 'detach'
+  onAbort?: 'cancel' | 'detach' | undefined
 }
 
 export interface RunOptions extends CollectOptions {
   /** Where the agent is busy: `join` (default) waits in its queue, `reject` throws SessionBusyError and enqueues nothing (RUN-8). */
-  onBusy?: 'join' | 'reject'
+  onBusy?: 'join' | 'reject' | undefined
   /** Kept with the message, as it is. */
-  metadata?: Metadata
+  metadata?: Metadata | undefined
 }
 
 export interface RunPlan extends RunOptions {

@@ -8,19 +8,22 @@ import type {
   Message,
   SessionCancelParams,
   SessionCancelResult,
-  SessionChange,
   Session as SessionDescription,
   SessionPromptParams,
   SessionPromptResult,
   SessionStatusResult,
+  SessionUpdateParams,
 } from './generated/protocol.ts'
 import { checkOptions } from './options.ts'
 import { type CollectOptions, checkLimit, follow, type RunOptions } from './run.ts'
 import { RunStream } from './stream.ts'
 import { type EventsOptions, tail } from './tail.ts'
+import { checkContent } from './values.ts'
 
 export type DeliveryOptions = Pick<SessionPromptParams, 'messageId' | 'metadata'>
 export type PromptOptions = DeliveryOptions & Pick<SessionPromptParams, 'expect'>
+/** What `update` sets; an absent field stays. */
+export type UpdateOptions = Omit<SessionUpdateParams, 'sessionId'>
 export type CancelOptions = Pick<SessionCancelParams, 'scope' | 'turnId' | 'reason'>
 
 /** One durable conversation. A handle holds nothing but the id: any number of them, and of runs at a time, may stand for one. */
@@ -41,6 +44,7 @@ export class Session {
    * ConnectionClosedError where the runtime is gone; ProtocolError where a fact is missing or malformed.
    */
   async run(content: ContentInput, options: RunOptions = {}): Promise<RunResult> {
+    checkContent('session.run', content)
     checkOptions('session.run', options)
     checkLimits(options)
     return await follow(this.#connect, { ...options, sessionId: this.id, messageId: randomUUID(), content })
@@ -48,6 +52,7 @@ export class Session {
 
   /** `run` that can be watched while it goes on: iterate it for facts and deltas, await its `result`. */
   stream(content: ContentInput, options: RunOptions = {}): RunStream {
+    checkContent('session.stream', content)
     checkOptions('session.stream', options)
     checkLimits(options)
     return new RunStream(this.#connect, this.id, content, options)
@@ -70,18 +75,21 @@ export class Session {
    * @throws MessageConflictError, SessionBusyError with `expect: 'idle'`, StorageUnavailableError.
    */
   async prompt(content: ContentInput, options: PromptOptions = {}): Promise<SessionPromptResult> {
+    checkContent('session.prompt', content)
     checkOptions('session.prompt', options)
     return await this.#call('session/prompt', { ...options, sessionId: this.id, content })
   }
 
   /** A message for the work under way: it joins at the next step, or opens a turn where nothing is (IN-5). */
   async steer(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
+    checkContent('session.steer', content)
     checkOptions('session.steer', options)
     return await this.#call('session/prompt', { ...options, sessionId: this.id, content, delivery: 'steer' })
   }
 
   /** Context for the next step, whenever there is one; it wakes nobody (IN-6). */
   async inject(content: ContentInput, options: DeliveryOptions = {}): Promise<SessionPromptResult> {
+    checkContent('session.inject', content)
     checkOptions('session.inject', options)
     return await this.#call('session/prompt', { ...options, sessionId: this.id, content, delivery: 'inject' })
   }
@@ -131,7 +139,7 @@ export class Session {
   }
 
   /** Changes the configuration; what isn't named stays. */
-  async update(change: SessionChange): Promise<SessionDescription> {
+  async update(change: UpdateOptions): Promise<SessionDescription> {
     checkOptions('session.update', change)
     return (await this.#call('session/update', { ...change, sessionId: this.id })).session
   }

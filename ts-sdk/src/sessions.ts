@@ -6,7 +6,7 @@ import { checkOptions } from './options.ts'
 import { Session } from './session.ts'
 
 /** What a session is made of. What is left out is the runtime's default; `cwd` and `model` first ask the options of the launch. */
-export type CreateOptions = Partial<SessionCreateParams>
+export type CreateOptions = Omit<SessionCreateParams, 'cwd'> & { cwd?: string | undefined }
 
 export type DeleteOptions = Pick<SessionDeleteParams, 'tree'>
 

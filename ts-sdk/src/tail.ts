@@ -8,11 +8,11 @@ import { Queue } from './queue.ts'
 
 export interface EventsOptions {
   /** The `seq` behind which the facts begin: 0 for the whole history. Default: `now`, the facts that come from here on. */
-  after?: number | 'now'
+  after?: number | 'now' | undefined
   /** Begins with the receipt of this message instead. */
-  from?: { messageId: string }
+  from?: { messageId: string } | undefined
   /** Ends the iteration, which throws the signal's reason. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
 }
 
 type Cursor = Pick<EventsOptions, 'after' | 'from'>

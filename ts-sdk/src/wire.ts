@@ -299,7 +299,8 @@ function wanted(what: string, value: unknown): string {
   return `expected ${what}, got ${text.length > 60 ? `${text.slice(0, 57)}...` : text}`
 }
 
-function pathText(insideOut: readonly (string | number)[]): string {
+/** `content[0].text`, from the parts in the order in which they were found. */
+export function pathText(insideOut: readonly (string | number)[]): string {
   return insideOut.reduceRight<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`
     return text === '' ? part : `${text}.${part}`

@@ -1,4 +1,5 @@
 // The SDK against a process: what it does when a runtime is well, when it isn't, and that it leaves none behind.
+import { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { ConnectionClosedError, type LaunchOptions, ProtocolError, Quiesce } from '../src/index.ts'
 import { type Grace, RuntimeProcess } from '../src/process.ts'
@@ -44,6 +45,16 @@ describe('a runtime that is well', () => {
     } finally {
       delete process.env.FIXTURE_MODEL
     }
+  })
+
+  it('gets in one write what is sent in one tick', async () => {
+    await using quiesce = await launch('good')
+    const alone = vi.spyOn(Socket.prototype, '_write')
+    const together = vi.spyOn(Socket.prototype, '_writev')
+    onTestFinished(() => void vi.restoreAllMocks())
+    await Promise.all([quiesce.ping(), quiesce.ping(), quiesce.ping()])
+    expect(together.mock.calls.map(([chunks]) => chunks.length)).toEqual([3])
+    expect(alone).not.toHaveBeenCalled()
   })
 
   it('is started once by a hundred first calls, and not before the first', async () => {

@@ -25,6 +25,22 @@ export function fieldsOf(node: Node): [name: string, node: Node, required: boole
   return Object.entries(node.properties ?? {}).map(([name, field]) => [name, field, required.has(name)])
 }
 
+/** The types that a client sends: the params of the requests, and whatever is in them. */
+export function sentTypes(document: ProtocolDocument): ReadonlySet<string> {
+  const found = new Set<string>()
+  const visit = (node: Node): void => {
+    const id = node.$ref === undefined ? undefined : idOfRef(node.$ref)
+    if (id !== undefined && !found.has(id)) {
+      found.add(id)
+      visit(document.$defs[id] ?? {})
+    }
+    const { items, additionalProperties, anyOf = [], properties = {} } = node
+    for (const inner of [items, additionalProperties, ...anyOf, ...Object.values(properties)]) if (inner !== undefined) visit(inner)
+  }
+  for (const { params } of Object.values(document['x-methods'])) visit(params)
+  return found
+}
+
 export function openUnionOf(document: ProtocolDocument, id: string): OpenUnionShape | undefined {
   const { 'x-tag': tag, anyOf = [] } = document.$defs[id] ?? {}
   if (tag === undefined) return undefined

@@ -1,7 +1,7 @@
 // Owns the TypeScript types of the SDK: protocol.ts, methods.ts, errors.ts.
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
 import { idOfRef, type Node, type ProtocolDocument } from './document.ts'
-import { isMap, isObject, type OpenUnionShape, openEnumOf, openUnionOf, pascal } from './shapes.ts'
+import { isMap, isObject, type OpenUnionShape, openEnumOf, openUnionOf, pascal, sentTypes } from './shapes.ts'
 
 export const header = '// Generated from schema/src by `make gen`: do not edit.\n'
 
@@ -22,11 +22,15 @@ function typeText(node: Node): string {
   return node.type ?? 'unknown'
 }
 
-/** Fields as `tsType`, so that the compiler writes names and comments, and no index signature that would kill narrowing. */
-function compilable(id: string, node: Node): JSONSchema {
+/**
+ * Fields as `tsType`, so that the compiler writes names and comments, and no index signature that would kill narrowing. What a
+ * caller may leave out of what it sends may be given as undefined too, whatever `exactOptionalPropertyTypes` says.
+ */
+function compilable(id: string, node: Node, isSent: boolean): JSONSchema {
+  const orUndefined = (name: string): string => (isSent && !node.required?.includes(name) ? ' | undefined' : '')
   const properties = Object.entries(node.properties ?? {}).map(([name, field]): [string, JSONSchema] => [
     name,
-    { tsType: typeText(field), ...(field.description === undefined ? {} : { description: field.description }) },
+    { tsType: typeText(field) + orUndefined(name), ...(field.description === undefined ? {} : { description: field.description }) },
   ])
   return {
     title: id,
@@ -41,9 +45,10 @@ function compilable(id: string, node: Node): JSONSchema {
 export async function protocolSource(document: ProtocolDocument): Promise<string> {
   const ids = Object.keys(document.$defs).sort()
   const objects = ids.filter((id) => isObject(document.$defs[id] ?? {}))
+  const sent = sentTypes(document)
   const root: JSONSchema = {
     type: 'object',
-    definitions: Object.fromEntries(objects.map((id) => [id, compilable(id, document.$defs[id] ?? {})])),
+    definitions: Object.fromEntries(objects.map((id) => [id, compilable(id, document.$defs[id] ?? {}, sent.has(id))])),
   }
   const interfaces = await compile(root, 'Root', {
     additionalProperties: false,

@@ -311,8 +311,8 @@ export interface ClientTool {
   name: string
   description: string
   parameters: JsonSchema
-  parallel?: boolean
-  timeoutMs?: number
+  parallel?: boolean | undefined
+  timeoutMs?: number | undefined
 }
 /**
  * The error that ended a subscription.
@@ -432,12 +432,12 @@ export interface GoalChangeData {
  */
 export interface ImageBlock {
   type: 'image'
-  mediaType?: string
+  mediaType?: string | undefined
   /**
    * Base64, without a data: prefix.
    */
-  data?: string
-  path?: string
+  data?: string | undefined
+  path?: string | undefined
 }
 /**
  * The message entered the conversation.
@@ -539,7 +539,7 @@ export interface InboxReceiptData {
 export interface InitializeParams {
   protocol: ProtocolRange
   client: PeerInfo
-  capabilities?: Metadata
+  capabilities?: Metadata | undefined
 }
 /**
  * Result of `initialize`.
@@ -560,10 +560,10 @@ export interface InitializeResult {
  * via the `definition` "Limits".
  */
 export interface Limits {
-  maxSteps?: number
-  maxTotalTokens?: number
-  maxCost?: number
-  perTurn?: TurnLimits
+  maxSteps?: number | undefined
+  maxTotalTokens?: number | undefined
+  maxCost?: number | undefined
+  perTurn?: TurnLimits | undefined
 }
 /**
  * An MCP server of the session: a `command` with `args` (stdio), or a `url`.
@@ -572,11 +572,11 @@ export interface Limits {
  * via the `definition` "McpServer".
  */
 export interface McpServer {
-  command?: string
-  args?: string[]
-  env?: Record<string, string>
-  url?: string
-  headers?: Record<string, string>
+  command?: string | undefined
+  args?: string[] | undefined
+  env?: Record<string, string> | undefined
+  url?: string | undefined
+  headers?: Record<string, string> | undefined
 }
 /**
  * One message of the conversation as the model sees it.
@@ -620,7 +620,7 @@ export interface ModelInfo {
  * via the `definition` "ModelListParams".
  */
 export interface ModelListParams {
-  provider?: string
+  provider?: string | undefined
 }
 /**
  * Result of `model/list`.
@@ -638,15 +638,15 @@ export interface ModelListResult {
  * via the `definition` "ModelOptions".
  */
 export interface ModelOptions {
-  temperature?: number
-  maxOutputTokens?: number
-  reasoningEffort?: string
-  stop?: string[]
-  seed?: number
+  temperature?: number | undefined
+  maxOutputTokens?: number | undefined
+  reasoningEffort?: string | undefined
+  stop?: string[] | undefined
+  seed?: number | undefined
   /**
    * Passed through to the provider.
    */
-  providerOptions?: Metadata
+  providerOptions?: Metadata | undefined
 }
 /**
  * A model request failed and is tried again (TU-5).
@@ -824,7 +824,7 @@ export interface PermissionRequestData {
  */
 export interface PermissionRule {
   tool: string
-  pattern?: string
+  pattern?: string | undefined
   action: 'allow' | 'ask' | 'deny'
 }
 /**
@@ -846,7 +846,7 @@ export interface ProtocolRange {
 export interface ReasoningBlock {
   type: 'reasoning'
   text: string
-  signature?: string
+  signature?: string | undefined
 }
 /**
  * The `data` of an error response with code -32000; further fields are details.
@@ -938,9 +938,9 @@ export interface Session {
  */
 export interface SessionCancelParams {
   sessionId: SessionId
-  scope?: 'turn' | 'session' | 'tree'
-  turnId?: string
-  reason?: string
+  scope?: 'turn' | 'session' | 'tree' | undefined
+  turnId?: string | undefined
+  reason?: string | undefined
 }
 /**
  * Result of `session/cancel`.
@@ -1112,37 +1112,37 @@ export interface SessionCreateParams {
   /**
    * Absolute paths that file tools stay inside; the cwd is always one.
    */
-  roots?: string[]
+  roots?: string[] | undefined
   /**
    * `provider/model`.
    */
-  model?: string
-  modelOptions?: ModelOptions
+  model?: string | undefined
+  modelOptions?: ModelOptions | undefined
   /**
    * Replaces the default system text.
    */
-  system?: string
+  system?: string | undefined
   /**
    * Joined to the system text.
    */
-  instructions?: string
+  instructions?: string | undefined
   /**
    * Names and patterns (`*`) of the tools that are on; default: all built in.
    */
-  tools?: string[]
-  clientTools?: ClientTool[]
-  mcpServers?: Record<string, McpServer>
-  permissions?: Permissions
+  tools?: string[] | undefined
+  clientTools?: ClientTool[] | undefined
+  mcpServers?: Record<string, McpServer> | undefined
+  permissions?: Permissions | undefined
   /**
    * Environment of the tools' processes, beside the allow-list.
    */
-  env?: Record<string, string>
-  limits?: Limits
-  outputSchema?: JsonSchema
-  recovery?: RecoveryPolicy
-  title?: string
-  metadata?: Metadata
-  sessionId?: SessionId
+  env?: Record<string, string> | undefined
+  limits?: Limits | undefined
+  outputSchema?: JsonSchema | undefined
+  recovery?: RecoveryPolicy | undefined
+  title?: string | undefined
+  metadata?: Metadata | undefined
+  sessionId?: SessionId | undefined
 }
 /**
  * Result of `session/create`.
@@ -1161,7 +1161,7 @@ export interface SessionCreateResult {
  */
 export interface SessionDeleteParams {
   sessionId: SessionId
-  tree?: boolean
+  tree?: boolean | undefined
 }
 /**
  * Result of `session/delete`.
@@ -1226,9 +1226,9 @@ export interface SessionEventsPage {
  */
 export interface SessionEventsParams {
   sessionId: SessionId
-  after?: Seq
-  from?: FromMessage
-  limit?: number
+  after?: Seq | undefined
+  from?: FromMessage | undefined
+  limit?: number | undefined
 }
 /**
  * Result of `session/events`.
@@ -1292,11 +1292,11 @@ export interface SessionGetResult {
  * via the `definition` "SessionListParams".
  */
 export interface SessionListParams {
-  cursor?: string
-  limit?: number
-  parentId?: SessionId
-  status?: 'running' | 'idle'
-  metadata?: Metadata
+  cursor?: string | undefined
+  limit?: number | undefined
+  parentId?: SessionId | undefined
+  status?: 'running' | 'idle' | undefined
+  metadata?: Metadata | undefined
 }
 /**
  * Result of `session/list`.
@@ -1316,8 +1316,8 @@ export interface SessionListResult {
  */
 export interface SessionMessagesParams {
   sessionId: SessionId
-  cursor?: string
-  limit?: number
+  cursor?: string | undefined
+  limit?: number | undefined
 }
 /**
  * Result of `session/messages`.
@@ -1338,10 +1338,10 @@ export interface SessionMessagesResult {
 export interface SessionPromptParams {
   sessionId: SessionId
   content: ContentInput
-  messageId?: MessageId
-  delivery?: 'followup' | 'steer' | 'inject'
-  expect?: 'idle'
-  metadata?: Metadata
+  messageId?: MessageId | undefined
+  delivery?: 'followup' | 'steer' | 'inject' | undefined
+  expect?: 'idle' | undefined
+  metadata?: Metadata | undefined
 }
 /**
  * Result of `session/prompt`.
@@ -1398,12 +1398,12 @@ export interface SessionStatusResult {
  */
 export interface SessionSubscribeParams {
   sessionId: SessionId
-  subscriptionId?: string
-  after?: After
-  from?: FromMessage
-  activate?: boolean
-  deltas?: boolean
-  tree?: boolean
+  subscriptionId?: string | undefined
+  after?: After | undefined
+  from?: FromMessage | undefined
+  activate?: boolean | undefined
+  deltas?: boolean | undefined
+  tree?: boolean | undefined
 }
 /**
  * Result of `session/subscribe`.
@@ -1466,13 +1466,13 @@ export interface SessionUpdateData {
  * via the `definition` "SessionUpdateParams".
  */
 export interface SessionUpdateParams {
-  title?: string
-  metadata?: Metadata
-  model?: string
-  modelOptions?: ModelOptions
-  permissions?: Permissions
-  limits?: Limits
-  outputSchema?: JsonSchema
+  title?: string | undefined
+  metadata?: Metadata | undefined
+  model?: string | undefined
+  modelOptions?: ModelOptions | undefined
+  permissions?: Permissions | undefined
+  limits?: Limits | undefined
+  outputSchema?: JsonSchema | undefined
   sessionId: SessionId
 }
 /**
@@ -1699,7 +1699,7 @@ export interface ToolInfo {
  * via the `definition` "ToolListParams".
  */
 export interface ToolListParams {
-  sessionId?: SessionId
+  sessionId?: SessionId | undefined
 }
 /**
  * Result of `tool/list`.
@@ -1736,7 +1736,7 @@ export interface ToolResultBlock {
   type: 'tool_result'
   callId: string
   content: string
-  isError?: boolean
+  isError?: boolean | undefined
 }
 /**
  * The data of `tool/result`.
@@ -1785,7 +1785,7 @@ export interface ToolStartData {
 export interface ToolUseBlock {
   type: 'tool_use'
   callId: string
-  vendorCallId?: string
+  vendorCallId?: string | undefined
   name: string
   /**
    * The input as the model wrote it; user data, never renamed.
@@ -1861,9 +1861,9 @@ export interface TurnEndReason {
  * via the `definition` "TurnLimits".
  */
 export interface TurnLimits {
-  maxSteps?: number
-  maxTotalTokens?: number
-  maxCost?: number
+  maxSteps?: number | undefined
+  maxTotalTokens?: number | undefined
+  maxCost?: number | undefined
 }
 /**
  * A turn began.
