@@ -1,6 +1,6 @@
 // Owns the cutting of bytes into frames: one JSON text per LF, and nothing but LF cuts (FR-1). Refuses bytes that are not
 // UTF-8, and frames over the limit, before it has kept more than the limit.
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { ProtocolError } from './errors.ts'
 
 /** The longest frame that is taken, in bytes, its LF left out. */
@@ -45,8 +45,11 @@ export class FrameReader {
     const bytes = this.#parts.length === 1 && only !== undefined ? only : Buffer.concat(this.#parts, this.#size)
     this.#parts = []
     this.#size = 0
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    // Most frames are ASCII, and its way is several times faster.
+    if (isAscii(bytes)) return buffer.latin1Slice(0, buffer.length)
     if (!isUtf8(bytes)) throw new ProtocolError('the runtime sent a frame that is not UTF-8')
-    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+    return buffer.toString('utf8')
   }
 }
 
