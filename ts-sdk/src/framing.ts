@@ -47,7 +47,7 @@ export class FrameReader {
     this.#size = 0
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     // Most frames are ASCII, and its way is several times faster.
-    if (isAscii(bytes)) return buffer.latin1Slice(0, buffer.length)
+    if (isAscii(bytes)) return buffer.toString('latin1')
     if (!isUtf8(bytes)) throw new ProtocolError('the runtime sent a frame that is not UTF-8')
     return buffer.toString('utf8')
   }
