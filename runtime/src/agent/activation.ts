@@ -1,4 +1,5 @@
 // Owns one residency of an agent: a driver that wakes, works turn after turn, and goes idle (ST-1 to ST-4, ST-12).
+import { setImmediate as endOfTick } from 'node:timers/promises'
 import type { AnyFact } from '@quiesce/schema'
 import { type Deferred, deferred } from '../base/deferred.ts'
 import { joiners, opener } from '../inbox/delivery.ts'
@@ -124,6 +125,8 @@ export class Activation implements Follower {
 
   async #drive(opened: OpenStep | null): Promise<void> {
     try {
+      // What the joint commit told goes out before the model's request is made: its making holds the loop up.
+      if (opened !== null) await endOfTick()
       await this.#loop(opened)
     } catch (error) {
       await this.#fault(error)
