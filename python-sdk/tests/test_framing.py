@@ -87,8 +87,8 @@ def test_deep_nesting_is_a_protocol_error() -> None:
         decode(b'{"a":' + b"[" * 200_000)
 
 
-def test_half_a_surrogate_pair_is_replaced_on_the_way_in() -> None:
-    assert decode(b'{"\\ud83d":"a\\ud83db \\uD83D\\uDE00 \\\\ud83d"}') == {"\ufffd": "a\ufffdb 😀 \\ud83d"}
+def test_half_a_surrogate_pair_is_kept_on_the_way_in() -> None:
+    assert decode(b'{"\\ud83d":"a\\ud83db \\uD83D\\uDE00 \\\\ud83d"}') == {"\ud83d": "a\ud83db 😀 \\ud83d"}
 
 
 def test_half_a_surrogate_pair_is_escaped_on_the_way_out() -> None:

@@ -80,7 +80,9 @@ def test_the_env_option_counts(tmp_path: Path, bundled: Path) -> None:
     assert found(bundled, env={"PATH": str(runtime.parent)}).command[0] == str(runtime)
 
 
-@pytest.mark.parametrize(("name", "problem"), [("missing", "does not exist"), ("plain", "is not executable")])
+@pytest.mark.parametrize(
+    ("name", "problem"), [("missing", "does not exist"), ("plain", "is not executable"), ("bin", "is a directory")]
+)
 def test_a_named_runtime_that_is_wrong(
     tmp_path: Path, bundled: Path, empty_path: Path, name: str, problem: str
 ) -> None:

@@ -211,11 +211,3 @@ async def test_a_prompt_that_has_no_blocks_is_refused(scripted: Peers, prompt: A
         for call in (session.run, session.prompt, session.steer, session.inject):
             with pytest.raises(TypeError, match="a prompt must be a string or a list of blocks, not "):
                 await call(prompt)
-
-
-@pytest.mark.parametrize("option", ["roots", "tools"])
-async def test_a_lone_string_is_no_list(scripted: Peers, option: str) -> None:
-    options: dict[str, Any] = {option: "shell"}
-    async with scripted("right").client() as quiesce:
-        with pytest.raises(TypeError, match=rf"{option} must be a list, not 'shell'; write \['shell'\]"):
-            await quiesce.sessions.create(**options)

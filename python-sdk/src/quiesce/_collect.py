@@ -56,6 +56,8 @@ class RunResult(_Plain):
     data.
 
     `model_dump(by_alias=True, exclude_unset=True)` gives the wire's names and JSON; `finish_reason` keeps its own.
+    Text is exactly what the runtime keeps, half of a surrogate pair included: write that with `json.dumps` of it, since
+    pydantic's own JSON and `print` refuse it.
     """
 
     session_id: Annotated[str, Field(alias="sessionId")]

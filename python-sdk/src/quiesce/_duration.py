@@ -21,7 +21,15 @@ def seconds(name: str, value: object) -> float | None:
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} must be seconds (a number) or a timedelta, not {value!r}")
     else:
-        number = float(value)
+        number = _float(name, value)
     if not (math.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, or None for no limit; got {value!r}")
     return number
+
+
+def _float(name: str, value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        said = "got an integer that no float can hold"
+        raise ValueError(f"{name} must be positive and finite, or None for no limit; {said}") from None

@@ -53,12 +53,10 @@ def encode(message: dict[str, Any]) -> bytes:
 def decode(frame: bytes) -> dict[str, Any]:
     """The object in a frame. Raises ProtocolError, which shows how the frame begins.
 
-    Half of a surrogate pair, which a Python string can hold but neither print nor validate, becomes U+FFFD.
+    Half of a surrogate pair is kept: a Python string can hold it, though not print or encode it.
     """
     try:
         message: object = _decoder.decode(frame.decode())
-        if b"\\ud" in frame or b"\\uD" in frame:
-            message = _without_lone_surrogates(message)
     except (ValueError, RecursionError) as error:
         raise ProtocolError(f"the runtime sent a line that is not JSON: {_shown(frame)} ({error})") from None
     if not isinstance(message, dict):
@@ -73,11 +71,6 @@ def _refuse(name: str) -> NoReturn:
 _decoder = json.JSONDecoder(parse_constant=_refuse)
 _plain = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _escaping = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-
-
-def _without_lone_surrogates(value: object) -> object:
-    text = _plain.encode(value)
-    return _decoder.decode(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
 
 def _shown(frame: bytes) -> str:

@@ -88,7 +88,8 @@ def _named(path: str, source: str, env: Mapping[str, str]) -> tuple[str, ...]:
         return (node, str(Path(path).absolute()))
     if found is not None:
         return (str(Path(found).absolute()),)
-    problem = "is not executable" if Path(path).is_file() else "does not exist"
+    there = "is a directory" if Path(path).is_dir() else "is not executable"
+    problem = there if Path(path).exists() else "does not exist"
     raise RuntimeNotFoundError(
         f"{source} names {path}, which {problem}; it must be the executable quiesce, or its .js file"
     )

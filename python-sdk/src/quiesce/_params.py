@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from . import _wire
 from ._generated.models import ContentBlock
+from ._options import known
 
 ContentInput = str | Sequence[ContentBlock | Mapping[str, Any]]
 """What a message says: a string, or blocks, each a model such as `TextBlock` or a dict with the wire's names."""
@@ -23,13 +24,6 @@ def given(**fields: object) -> dict[str, Any]:
     }
 
 
-def strings(name: str, value: Sequence[Any] | None) -> list[Any] | None:
-    """A list where a lone string is a slip that nobody would notice. Raises TypeError."""
-    if isinstance(value, (str, bytes)):
-        raise TypeError(f"{name} must be a list, not {value!r}; write [{value!r}]")
-    return None if value is None else list(value)
-
-
 def one_of(name: str, value: str, *known: str) -> None:
     """Raises ValueError where an option is none of its words."""
     if value not in known:
@@ -42,10 +36,12 @@ def params(method: str, model: type[_wire.WireModel], fields: Mapping[str, objec
     Raises ValueError, which names the method, the place and what would be right.
     """
     try:
-        return _wire.encode(model.model_validate(dict(fields), by_alias=True, by_name=True))
+        checked = model.model_validate(dict(fields), by_alias=True, by_name=True)
     except ValidationError as error:
         fault = _wire.malformed(error)
         raise ValueError(f"{method}: {fault}") from None
+    known(method, fields, checked)
+    return _wire.encode(checked)
 
 
 def content(value: ContentInput) -> str | list[Any]:
@@ -59,3 +55,6 @@ def content(value: ContentInput) -> str | list[Any]:
 def _check_blocks(value: object) -> None:
     if isinstance(value, (bytes, bytearray)) or not isinstance(value, Sequence):
         raise TypeError(f"a prompt must be a string or a list of blocks, not {value!r}")
+    for index, block in enumerate(cast("Sequence[object]", value)):
+        if not isinstance(block, (_wire.WireModel, Mapping)):
+            raise TypeError(f"block {index} of a prompt must be a dict or a model such as TextBlock, not {block!r}")

@@ -15,9 +15,12 @@ from ._duration import Duration, seconds
 from ._errors import ConnectionClosedError
 from ._generated.models import ModelInfo, ModelListResult, ServerPingResult, ToolInfo, ToolListResult
 from ._launch import plan
+from ._options import environment, handler, path, text
 from ._params import given
 from ._process import Grace
 from ._sessions import AsyncSessions, StrPath
+
+_ANOTHER_LOOP = "this AsyncQuiesce belongs to another event loop; launch one per loop, or use Quiesce"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +74,22 @@ class AsyncQuiesce:
         variable away. `store`: `sqlite:PATH` or `memory:`. `model`: `provider/model`, for sessions that name none.
         `log_level`: how much the runtime writes to its stderr. `on_stderr` gets each line of that, on a thread of its
         own; it may be slow, and what it raises is logged. `request_timeout`: how long the runtime may take for one
-        answer, in seconds or as a timedelta, None for no limit; runs have limits of their own.
+        answer, in seconds or as a timedelta, None for no limit (its first one: 30 s at most); runs have limits of their
+        own.
 
         Entering, awaiting and first calls raise RuntimeNotFoundError, which says where it was looked for;
         ConnectionClosedError where the runtime exits at once, with the end of its stderr; UnsupportedProtocolError.
+        Raises TypeError or ValueError at once where an option is malformed.
         """
+        environment(env)
+        text("store", store, "sqlite:PATH")
+        text("model", model, "provider/model")
+        text("log_level", log_level, "info")
+        handler("on_stderr", on_stderr)
         return cls(
             LaunchOptions(
-                runtime,
-                cwd,
+                None if runtime is None else path("runtime", runtime),
+                None if cwd is None else path("cwd", cwd),
                 env,
                 store,
                 model,
@@ -113,10 +123,16 @@ class AsyncQuiesce:
         Runs under way raise; their work goes on when a runtime drives the session again (RE-7). Safe to call again,
         and safe to cancel: the end goes on.
         """
-        if self._loop is not None and self._loop.is_closed():
-            return  # the runtime ended with its loop
+        loop = asyncio.get_running_loop()
+        if self._loop is not None and self._loop is not loop:
+            if self._loop.is_closed():
+                if self._connection is not None:
+                    self._connection.process.abandon()  # where it didn't end with its loop
+                return
+            raise RuntimeError(_ANOTHER_LOOP)
+        self._loop = loop
         if self._ending is None:
-            self._ending = asyncio.get_running_loop().create_task(self._end())
+            self._ending = loop.create_task(self._end())
         await asyncio.shield(self._ending)
 
     async def __aenter__(self) -> Self:
@@ -140,13 +156,13 @@ class AsyncQuiesce:
         return self
 
     async def _connect(self) -> Connection:
-        if self._connection is not None and self._loop is asyncio.get_running_loop():
-            return self._connection
-        loop = asyncio.get_running_loop()
-        if self._loop is not None and self._loop is not loop:
-            raise RuntimeError("this AsyncQuiesce belongs to another event loop; launch one per loop, or use Quiesce")
         if self._ending is not None:
             raise ConnectionClosedError("close() was called")
+        loop = asyncio.get_running_loop()
+        if self._loop is not None and self._loop is not loop:
+            raise RuntimeError(_ANOTHER_LOOP)
+        if self._connection is not None:
+            return self._connection
         self._loop = loop
         if self._starting is None or (self._starting.done() and self._connection is None):
             self._starting = loop.create_task(self._start())

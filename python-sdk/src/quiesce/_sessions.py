@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +20,8 @@ from ._generated.models import (
     SessionGetResult,
     SessionListResult,
 )
-from ._params import given, params, strings
+from ._options import items, path
+from ._params import given, params
 from ._run import Connect
 from ._session import AsyncSession
 
@@ -68,13 +70,13 @@ class AsyncSessions:
         """
         options = given(
             session_id=session_id,
-            cwd=str(self._cwd / (cwd or ".")),
-            roots=None if roots is None else [str(self._cwd / root) for root in strings("roots", roots) or []],
+            cwd=str(self._cwd if cwd is None else self._cwd / path("cwd", cwd)),
+            roots=None if roots is None else self._roots(roots),
             model=model if model is not None else self._model,
             model_options=model_options,
             system=system,
             instructions=instructions,
-            tools=strings("tools", tools),
+            tools=items("tools", tools),
             permissions=permissions,
             env=env,
             limits=limits,
@@ -85,6 +87,11 @@ class AsyncSessions:
         fields = params("session/create", SessionCreateParams, options)
         created = await (await self._connect()).request("session/create", fields, SessionCreateResult)
         return AsyncSession(created.session.session_id, self._connect)
+
+    def _roots(self, roots: Sequence[StrPath]) -> builtins.list[str]:
+        return [
+            str(self._cwd / path(f"roots[{index}]", root)) for index, root in enumerate(items("roots", roots) or [])
+        ]
 
     async def get(self, session_id: str) -> AsyncSession:
         """The handle of a session that exists. Raises SessionNotFoundError."""

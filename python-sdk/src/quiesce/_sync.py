@@ -106,6 +106,7 @@ class Quiesce:
             self._portal.stop()
 
     def __enter__(self) -> Self:
+        self._portal.call(self._quiesce.__aenter__)
         return self
 
     def __exit__(
