@@ -125,3 +125,55 @@ test('DEL-1, SUB-5: a session that another runtime deletes is closed as deleted,
   await pass(rig, RENEW_MS)
   expect(closed).toEqual(['s deleted', 'idle deleted'])
 })
+
+test('ST-12: a message that was enqueued and withdrawn elsewhere owes an idle: an activity without a turn', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const other = rig.boot()
+  await other.sessions.prompt({ sessionId: 's', content: 'hello', messageId: 'm' })
+  expect(await other.sessions.withdraw('s', 'm')).toBe(true)
+  await pass(rig, RENEW_MS)
+  expect((await rig.types()).slice(1)).toEqual(['inbox/receipt', 'inbox/cancelled', 'running', 'idle'])
+  expect(brokenRules(await rig.facts(), true)).toEqual([])
+})
+
+test('CAN-1, RE-2: a turn that was cancelled before its holder died ends cancelled, and nothing resumes it', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const holder = rig.runtime
+  await holder.sessions.prompt({ sessionId: 's', content: 'hello' })
+  await rig.nextAsk()
+  const other = rig.boot()
+  holder.kill()
+  expect(await other.sessions.cancel({ sessionId: 's' }, 'other')).toMatchObject({ cancelled: true })
+  rig.declareDead(1)
+  await other.sessions.activate('s')
+  await rig.idle()
+  const facts = await rig.facts()
+  expect(facts.filter(({ type }) => type === 'turn/start' || type === 'turn/end')).toMatchObject([
+    { type: 'turn/start' },
+    { type: 'turn/end', data: { reason: { kind: 'cancelled', by: 'other' } } },
+  ])
+  expect(brokenRules(facts, true)).toEqual([])
+})
+
+test('CAN-1, RE-2: a cancel from elsewhere that races a recovery wins or loses whole', async () => {
+  for (let offset = 0; offset < 12; offset += 1) {
+    const rig = new Rig()
+    await rig.create()
+    const holder = rig.runtime
+    await holder.sessions.prompt({ sessionId: 's', content: 'hello' })
+    await rig.nextAsk()
+    holder.kill()
+    rig.declareDead(1)
+    const [other, next] = [rig.boot(), rig.boot()]
+    const activating = next.sessions.activate('s')
+    for (let i = 0; i < offset; i += 1) await Promise.resolve()
+    await other.sessions.cancel({ sessionId: 's' }, 'other')
+    await activating
+    await pass(rig, RENEW_MS)
+    for (const asked of [...next.asked, ...other.asked]) asked.answer(says('x'))
+    await rig.idle()
+    expect(brokenRules(await rig.facts(), true)).toEqual([])
+  }
+})
