@@ -167,9 +167,12 @@ test('CAN-1, RE-2: a cancel that is committed just before the recovery is what t
   rig.declareDead(1)
   const [other, next] = [rig.boot(), rig.boot()]
   const commit = rig.store.commit.bind(rig.store)
-  let cancelling: Promise<unknown> | undefined
+  let cancelled = false
   vi.spyOn(rig.store, 'commit').mockImplementation(async (request) => {
-    if (request.facts.some(({ type }) => type === 'turn/end')) await (cancelling ??= other.sessions.cancel({ sessionId: 's' }, 'other'))
+    if (!cancelled && request.facts.some(({ type }) => type === 'turn/end')) {
+      cancelled = true
+      await other.sessions.cancel({ sessionId: 's' }, 'other')
+    }
     return commit(request)
   })
   await next.sessions.activate('s')
