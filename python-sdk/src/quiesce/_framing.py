@@ -18,24 +18,33 @@ class FrameReader:
 
     def __init__(self, limit: int = MAX_FRAME_BYTES) -> None:
         self._limit = limit
-        self._rest = bytearray()
+        self._parts: list[bytes] = []
+        self._size = 0
 
     def feed(self, data: bytes) -> list[bytes]:
         """Takes the next bytes and returns the frames that they complete, without their LF; empty lines are left out.
 
         Raises ProtocolError once a frame exceeds the limit, complete or not.
         """
-        lines = data.split(b"\n")
-        if len(lines) == 1:
-            self._rest += data
-            self._check(len(self._rest))
-            return []
-        if self._rest:
-            self._rest += lines[0]
-            lines[0] = bytes(self._rest)
-        self._rest = bytearray(lines.pop())
-        self._check(max(len(self._rest), *map(len, lines)))
-        return [line for line in lines if line]
+        first, *others = data.split(b"\n")
+        self._keep(first)
+        frames: list[bytes] = []
+        for line in others:
+            frames.append(self._take())
+            self._keep(line)
+        return [frame for frame in frames if frame]
+
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        self._check(self._size)
+        if part:
+            self._parts.append(part)
+
+    def _take(self) -> bytes:
+        """What was kept, joined once."""
+        frame = self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
+        self._parts, self._size = [], 0
+        return frame
 
     def _check(self, length: int) -> None:
         if length > self._limit:
