@@ -110,7 +110,13 @@ def test_a_name_is_looked_for_on_path(bundled: Path, empty_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "shown"), [("v22.12.9", "version 22.12"), ("v20.20.2", "version 20.20"), ("strange", "version unknown")]
+    ("version", "shown"),
+    [
+        ("v22.12.9", "version 22.12"),
+        ("v20.20.2", "version 20.20"),
+        ("v23.3.0", "version 23.3"),
+        ("strange", "version unknown"),
+    ],
 )
 def test_the_bundled_runtime_needs_a_node_with_sqlite(
     bundled: Path, empty_path: Path, version: str, shown: str
@@ -122,6 +128,15 @@ def test_the_bundled_runtime_needs_a_node_with_sqlite(
         found(bundled)
     assert shown in str(raised.value)
     assert "Put a newer node on PATH, or run: pip install 'quiesce[runtime]'" in str(raised.value)
+
+
+def test_without_a_node_for_it_the_bundled_runtime_gives_way_to_quiesce_on_path(
+    bundled: Path, empty_path: Path
+) -> None:
+    program(bundled)
+    program(empty_path / "node", "v20.20.2")
+    on_path = program(empty_path / "quiesce")
+    assert found(bundled).command[0] == str(on_path)
 
 
 def test_the_node_of_the_wheel_steps_in(bundled: Path, empty_path: Path, wheel: Path) -> None:

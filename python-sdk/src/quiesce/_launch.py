@@ -22,6 +22,7 @@ INSTALLED = Path("node_modules", ".bin", "quiesce")
 """Where npm puts the runtime, in a folder above this package: beside a virtual environment, say."""
 
 _NEEDED = (22, 13)
+_FLAGGED = ((23, 0), (23, 4))  # where node:sqlite is there behind a flag alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +63,20 @@ def _find(runtime: str | os.PathLike[str] | None, env: Mapping[str, str], bundle
     from_env = env.get("QUIESCE_RUNTIME")
     if from_env:
         return _named(from_env, "QUIESCE_RUNTIME", env)
+    without_node: RuntimeNotFoundError | None = None
     if bundled.is_file():
-        return (_node_with_sqlite(env), str(bundled))
+        try:
+            return (_node_with_sqlite(env), str(bundled))
+        except RuntimeNotFoundError as error:
+            without_node = error  # told where nothing else is found
     installed = next((file for above in bundled.parents if (file := above / INSTALLED).is_file()), None)
     if installed is not None:
         return (str(installed),)
     on_path = shutil.which("quiesce", path=env.get("PATH"))
     if on_path is not None:
         return (on_path,)
+    if without_node is not None:
+        raise without_node
     raise RuntimeNotFoundError(
         "no Quiesce runtime was found. Looked at: the runtime option (not given); QUIESCE_RUNTIME (not set); "
         f"{bundled} (no such file); {INSTALLED} in a folder above it (not there); quiesce on PATH (not there). "
@@ -105,7 +112,7 @@ def _node_with_sqlite(env: Mapping[str, str]) -> str:
             looked.append(f"{where} (not there)")
             continue
         version = _version(node, env)
-        if version is not None and version >= _NEEDED:
+        if version is not None and version >= _NEEDED and not _FLAGGED[0] <= version < _FLAGGED[1]:
             return node
         shown = "unknown" if version is None else ".".join(map(str, version))
         looked.append(f"{where} ({node}, version {shown})")
