@@ -5,7 +5,7 @@ prompt_here_collect_there.py                                  does both, with tw
 prompt_here_collect_there.py prompt [TEXT]                    prints {"sessionId", "messageId"}
 prompt_here_collect_there.py collect SESSION_ID MESSAGE_ID    prints the RunResult, with the wire's names
 
-The last two need QUIESCE_STORE, for example sqlite:/tmp/shared.db. prompt-here-collect-there.mjs of the TypeScript SDK
+The last two need QUIESCE_STORE, for example sqlite:shared.db. prompt-here-collect-there.mjs of the TypeScript SDK
 takes the same words, so either can collect what the other one prompted.
 """
 
@@ -34,7 +34,7 @@ def collect(store: str, session_id: str, message_id: str) -> RunResult:
 
 with scratch() as here:
     if len(sys.argv) > 1 and not os.environ.get("QUIESCE_STORE"):
-        print("Set QUIESCE_STORE to a store that both processes reach: sqlite:/tmp/shared.db", file=sys.stderr)
+        print("Set QUIESCE_STORE to a store that both processes reach: sqlite:shared.db", file=sys.stderr)
         sys.exit(2)
     match sys.argv[1:]:
         case []:

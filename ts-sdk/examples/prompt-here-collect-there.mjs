@@ -4,7 +4,7 @@
 //   node ts-sdk/examples/prompt-here-collect-there.mjs prompt     prints {"sessionId", "messageId"}
 //   node ts-sdk/examples/prompt-here-collect-there.mjs collect SESSION_ID MESSAGE_ID     prints the RunResult
 //
-// The last two need QUIESCE_STORE, for example sqlite:/tmp/shared.db. python-sdk/examples/prompt_here_collect_there.py takes the
+// The last two need QUIESCE_STORE, for example sqlite:shared.db. python-sdk/examples/prompt_here_collect_there.py takes the
 // same words, so either can collect what the other one prompted.
 import assert from 'node:assert/strict'
 import { Quiesce } from '@quiesce/sdk'
@@ -13,7 +13,7 @@ import { scratch } from './scratch.mjs'
 const [command, ...ids] = process.argv.slice(2)
 const { workspace, store, model } = scratch()
 if (command !== undefined && !process.env.QUIESCE_STORE) {
-  console.error('Set QUIESCE_STORE to a store that both processes reach, for example sqlite:/tmp/shared.db')
+  console.error('Set QUIESCE_STORE to a store that both processes reach, for example sqlite:shared.db')
   process.exit(2)
 }
 
