@@ -38,6 +38,7 @@ export const ToolResultBlock = named(
     type: z.literal('tool_result'),
     callId: z.string(),
     content: z.string(),
+    images: z.optional(field('What the tool showed, beside its words: images with `data` and `mediaType`.', z.array(ImageBlock))),
     isError: z.optional(z.boolean()),
   }),
 )

@@ -1,6 +1,6 @@
 // Owns the facts: one named type per kind, and the open union of them (TU-1, TU-2, IN-2).
 import * as z from 'zod/mini'
-import { Content, Finish, Usage } from './content.ts'
+import { Content, Finish, ImageBlock, Usage } from './content.ts'
 import { FactError } from './errors.ts'
 import { openEnum, openUnion } from './open.ts'
 import { field, named } from './registry.ts'
@@ -190,6 +190,7 @@ export const facts = {
     z.looseObject({
       callId: z.string(),
       content: z.string(),
+      images: z.optional(z.array(ImageBlock)),
       isError: z.boolean(),
       error: z.optional(FactError),
       durationMs: z.int().check(z.minimum(0)),

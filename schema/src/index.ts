@@ -1,6 +1,6 @@
 // The wire types of protocol version 1: zod schemas, and the types inferred from them.
 import type * as z from 'zod/mini'
-import type { Content, ContentBlock, Finish, Message, Usage } from './content.ts'
+import type { Content, ContentBlock, Finish, ImageBlock, Message, Usage } from './content.ts'
 import type { FactError } from './errors.ts'
 import type { Fact, facts, InboxMessage, Origin, Trigger, TurnEndReason } from './facts.ts'
 import type { MethodName, Model, methods, ServerLimits, ToolInfo } from './methods.ts'
@@ -33,6 +33,7 @@ export type FactType = keyof typeof facts
 export type FactOf<T extends FactType> = z.output<(typeof facts)[T]>
 export type AnyFact = z.output<typeof Fact>
 export type FactData<T extends FactType> = FactOf<T>['data']
+export type ImageBlockOf = z.output<typeof ImageBlock>
 export type ContentBlockOf = z.output<typeof ContentBlock>
 export type ContentOf = z.output<typeof Content>
 export type UsageOf = z.output<typeof Usage>

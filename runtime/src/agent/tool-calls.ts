@@ -142,6 +142,7 @@ function failed(error: unknown): ToolOutcome {
 
 function resultFact(driver: Driver, result: Result): NewFact {
   const { callId, outcome, durationMs } = result
-  const { content, isError, error } = outcome
-  return fact('tool/result', driver.now(), { callId, content, isError, ...(error !== undefined && { error }), durationMs })
+  const { content, images, isError, error } = outcome
+  const shown = { content, ...(images !== undefined && { images }) }
+  return fact('tool/result', driver.now(), { callId, ...shown, isError, ...(error !== undefined && { error }), durationMs })
 }

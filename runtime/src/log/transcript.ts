@@ -1,13 +1,15 @@
 // Owns the fold of a session's log into the conversation as the model sees it. Append-only (TU-9).
-import type { AnyFact, ContentOf, MessageOf } from '@quiesce/schema'
+import type { AnyFact, ContentBlockOf, ContentOf, MessageOf } from '@quiesce/schema'
 import type { EventLog } from './event-log.ts'
 
 const PAGE = 500
 
 interface OpenStep {
   callIds: string[]
-  results: Map<string, { content: string; isError: boolean; seq: number }>
+  results: Map<string, ResultFact>
 }
+
+type ResultFact = Extract<AnyFact, { type: 'tool/result' }>
 
 export class Transcript {
   /** The last fact folded. */
@@ -40,7 +42,7 @@ export class Transcript {
         return
       }
       case 'tool/result':
-        this.#step?.results.set(fact.data.callId, { content: fact.data.content, isError: fact.data.isError, seq: fact.seq })
+        this.#step?.results.set(fact.data.callId, fact)
         return
       case 'step/start':
       case 'turn/end':
@@ -53,13 +55,13 @@ export class Transcript {
     const step = this.#step
     if (step === null) return
     this.#step = null
-    const results = step.callIds.flatMap((callId) => {
-      const result = step.results.get(callId)
-      return result === undefined ? [] : [{ callId, ...result }]
-    })
-    const content: ContentOf = results.map(({ callId, content, isError }) => ({ type: 'tool_result', callId, content, isError }))
-    this.messages.push({ role: 'tool', content, seq: Math.max(0, ...results.map((result) => result.seq)) })
+    const results = step.callIds.flatMap((callId) => step.results.get(callId) ?? [])
+    this.messages.push({ role: 'tool', content: results.map(resultBlock), seq: Math.max(0, ...results.map(({ seq }) => seq)) })
   }
+}
+
+function resultBlock({ data: { callId, content, images, isError } }: ResultFact): ContentBlockOf {
+  return { type: 'tool_result', callId, content, ...(images !== undefined && { images }), isError }
 }
 
 /** Brings a transcript up to `through`. *Contract:* rejects as the store does. */

@@ -1,5 +1,5 @@
 // Owns the interface of every tool, and what a call may see of its session.
-import type { FactErrorOf, PermissionsOf } from '@quiesce/schema'
+import type { FactErrorOf, ImageBlockOf, PermissionsOf } from '@quiesce/schema'
 import type * as z from 'zod/mini'
 
 export interface ToolContext {
@@ -16,6 +16,8 @@ export interface ToolContext {
 export interface ToolOutcome {
   /** What the model sees. */
   content: string
+  /** Beside the words: each with `data` and `mediaType`. */
+  images?: ImageBlockOf[]
   isError: boolean
   error?: FactErrorOf
 }

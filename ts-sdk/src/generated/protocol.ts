@@ -1736,6 +1736,10 @@ export interface ToolResultBlock {
   type: 'tool_result'
   callId: string
   content: string
+  /**
+   * What the tool showed, beside its words: images with `data` and `mediaType`.
+   */
+  images?: ImageBlock[] | undefined
   isError?: boolean | undefined
 }
 /**
@@ -1747,6 +1751,7 @@ export interface ToolResultBlock {
 export interface ToolResultData {
   callId: string
   content: string
+  images?: ImageBlock[]
   isError: boolean
   error?: FactError
   durationMs: number

@@ -192,15 +192,6 @@ class TextBlock(WireModel):
     text: str
 
 
-class ToolResultBlock(WireModel):
-    """The answer to a tool call, as the model sees it."""
-
-    type: Literal["tool_result"]
-    call_id: Annotated[str, Field(alias="callId")]
-    content: str
-    is_error: Annotated[bool | None, Field(alias="isError")] = None
-
-
 class ToolStartData(WireModel):
     """The data of `tool/start`."""
 
@@ -605,6 +596,17 @@ class ToolListParams(WireModel):
     session_id: Annotated[SessionId | None, Field(alias="sessionId")] = None
 
 
+class ToolResultBlock(WireModel):
+    """The answer to a tool call, as the model sees it."""
+
+    type: Literal["tool_result"]
+    call_id: Annotated[str, Field(alias="callId")]
+    content: str
+    images: list[ImageBlock] | None = None
+    """What the tool showed, beside its words: images with `data` and `mediaType`."""
+    is_error: Annotated[bool | None, Field(alias="isError")] = None
+
+
 class TriggerMessage(WireModel):
     """The turn was opened by a message."""
 
@@ -729,26 +731,6 @@ After: TypeAlias = Annotated[Seq, Tag("<Seq>")] | Annotated[Literal["now"], Tag(
 """Where a subscription starts: behind a `seq`, at `"now"`, or with one cursor per session."""
 
 
-class UnknownBlock(UnknownKind):
-    """One of ContentBlock whose `type` this version does not know: kept as it came, and written again as it is."""
-
-    type: ClassVar[Literal["unknown"]] = "unknown"
-    original_type: Annotated[str, Field(alias="type")]
-
-
-ContentBlock: TypeAlias = Annotated[
-    Annotated[TextBlock, Tag("<text>")]
-    | Annotated[ImageBlock, Tag("<image>")]
-    | Annotated[FileBlock, Tag("<file>")]
-    | Annotated[ToolUseBlock, Tag("<tool_use>")]
-    | Annotated[ToolResultBlock, Tag("<tool_result>")]
-    | Annotated[ReasoningBlock, Tag("<reasoning>")]
-    | Annotated[UnknownBlock, Tag(UNKNOWN)],
-    Discriminator(by_tag("type", frozenset({"text", "image", "file", "tool_use", "tool_result", "reasoning"}))),
-]
-"""One block of a message. Unknown types are kept as they are."""
-
-
 class GoalChangeData(WireModel):
     """The data of `goal/change`."""
 
@@ -798,6 +780,7 @@ class ToolResultData(WireModel):
 
     call_id: Annotated[str, Field(alias="callId")]
     content: str
+    images: list[ImageBlock] | None = None
     is_error: Annotated[bool, Field(alias="isError")]
     error: FactError | None = None
     duration_ms: Annotated[int, Field(alias="durationMs", ge=0)]
@@ -951,12 +934,24 @@ BlockedOn: TypeAlias = Annotated[
 """What a running agent waits for (ST-7)."""
 
 
-Content: TypeAlias = list[ContentBlock]
-"""The blocks of a message, in order."""
+class UnknownBlock(UnknownKind):
+    """One of ContentBlock whose `type` this version does not know: kept as it came, and written again as it is."""
+
+    type: ClassVar[Literal["unknown"]] = "unknown"
+    original_type: Annotated[str, Field(alias="type")]
 
 
-ContentInput: TypeAlias = Annotated[Annotated[str, Field(min_length=1)], Tag("<string>")] | Annotated[Annotated[list[ContentBlock], Field(min_length=1)], Tag("<array>")]
-"""What a caller may give as content: a string (one text block) or blocks."""
+ContentBlock: TypeAlias = Annotated[
+    Annotated[TextBlock, Tag("<text>")]
+    | Annotated[ImageBlock, Tag("<image>")]
+    | Annotated[FileBlock, Tag("<file>")]
+    | Annotated[ToolUseBlock, Tag("<tool_use>")]
+    | Annotated[ToolResultBlock, Tag("<tool_result>")]
+    | Annotated[ReasoningBlock, Tag("<reasoning>")]
+    | Annotated[UnknownBlock, Tag(UNKNOWN)],
+    Discriminator(by_tag("type", frozenset({"text", "image", "file", "tool_use", "tool_result", "reasoning"}))),
+]
+"""One block of a message. Unknown types are kept as they are."""
 
 
 class UnknownOrigin(UnknownKind):
@@ -1021,37 +1016,6 @@ class AgentStatusData(WireModel):
     waiting_on: Annotated[list[WaitingOn] | None, Field(alias="waitingOn")] = None
 
 
-class InboxMessage(WireModel):
-    """A message of the inbox."""
-
-    id: MessageId
-    delivery: DeliveryName
-    origin: Origin
-    content: Content
-    metadata: Metadata | None = None
-
-
-class Message(WireModel):
-    """One message of the conversation as the model sees it."""
-
-    role: Role
-    content: Content
-    message_id: Annotated[MessageId | None, Field(alias="messageId")] = None
-    seq: Seq
-    """The fact that the message comes from."""
-
-
-class SessionPromptParams(WireModel):
-    """Params of `session/prompt`. Enqueues a message; answers as soon as its receipt is durable (IN-1)."""
-
-    session_id: Annotated[SessionId, Field(alias="sessionId")]
-    content: ContentInput
-    message_id: Annotated[MessageId | None, Field(alias="messageId")] = None
-    delivery: Literal["followup", "steer", "inject"] | None = None
-    expect: Literal["idle"] | None = None
-    metadata: Metadata | None = None
-
-
 class SessionStatusNotice(WireModel):
     """Mirrors an `agent/status` fact, after it (ST-6)."""
 
@@ -1091,19 +1055,6 @@ class TurnStartData(WireModel):
     turn_id: Annotated[str, Field(alias="turnId")]
     activity_id: Annotated[str, Field(alias="activityId")]
     trigger: Trigger
-
-
-class AssistantMessageData(WireModel):
-    """The data of `assistant/message`."""
-
-    turn_id: Annotated[str, Field(alias="turnId")]
-    step_id: Annotated[str, Field(alias="stepId")]
-    output_id: Annotated[str, Field(alias="outputId")]
-    content: Content
-    model: str
-    finish: Finish
-    usage: Usage
-    interrupted: bool | None = None
 
 
 class GoalChange(WireModel):
@@ -1305,17 +1256,43 @@ class ContextCompaction(WireModel):
     data: ContextCompactionData
 
 
-class InboxReceiptData(WireModel):
-    """The data of `inbox/receipt`."""
-
-    message: InboxMessage
+Content: TypeAlias = list[ContentBlock]
+"""The blocks of a message, in order."""
 
 
-class SessionMessagesResult(WireModel):
-    """Result of `session/messages`."""
+ContentInput: TypeAlias = Annotated[Annotated[str, Field(min_length=1)], Tag("<string>")] | Annotated[Annotated[list[ContentBlock], Field(min_length=1)], Tag("<array>")]
+"""What a caller may give as content: a string (one text block) or blocks."""
 
-    messages: list[Message]
-    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
+
+class InboxMessage(WireModel):
+    """A message of the inbox."""
+
+    id: MessageId
+    delivery: DeliveryName
+    origin: Origin
+    content: Content
+    metadata: Metadata | None = None
+
+
+class Message(WireModel):
+    """One message of the conversation as the model sees it."""
+
+    role: Role
+    content: Content
+    message_id: Annotated[MessageId | None, Field(alias="messageId")] = None
+    seq: Seq
+    """The fact that the message comes from."""
+
+
+class SessionPromptParams(WireModel):
+    """Params of `session/prompt`. Enqueues a message; answers as soon as its receipt is durable (IN-1)."""
+
+    session_id: Annotated[SessionId, Field(alias="sessionId")]
+    content: ContentInput
+    message_id: Annotated[MessageId | None, Field(alias="messageId")] = None
+    delivery: Literal["followup", "steer", "inject"] | None = None
+    expect: Literal["idle"] | None = None
+    metadata: Metadata | None = None
 
 
 class AgentStatus(WireModel):
@@ -1327,6 +1304,19 @@ class AgentStatus(WireModel):
     time: UnixMs
     type: Literal["agent/status"]
     data: AgentStatusData
+
+
+class AssistantMessageData(WireModel):
+    """The data of `assistant/message`."""
+
+    turn_id: Annotated[str, Field(alias="turnId")]
+    step_id: Annotated[str, Field(alias="stepId")]
+    output_id: Annotated[str, Field(alias="outputId")]
+    content: Content
+    model: str
+    finish: Finish
+    usage: Usage
+    interrupted: bool | None = None
 
 
 class SessionCreateData(WireModel):
@@ -1380,17 +1370,6 @@ class TurnStart(WireModel):
     data: TurnStartData
 
 
-class AssistantMessage(WireModel):
-    """What the model answered."""
-
-    session_id: Annotated[SessionId | None, Field(alias="sessionId")] = None
-    """The fact's session; absent where the frame around it names it."""
-    seq: Seq
-    time: UnixMs
-    type: Literal["assistant/message"]
-    data: AssistantMessageData
-
-
 class TurnEnd(WireModel):
     """The turn is over."""
 
@@ -1402,15 +1381,28 @@ class TurnEnd(WireModel):
     data: TurnEndData
 
 
-class InboxReceipt(WireModel):
-    """The message is durably in the inbox (IN-1)."""
+class InboxReceiptData(WireModel):
+    """The data of `inbox/receipt`."""
+
+    message: InboxMessage
+
+
+class SessionMessagesResult(WireModel):
+    """Result of `session/messages`."""
+
+    messages: list[Message]
+    next_cursor: Annotated[str | None, Field(alias="nextCursor")] = None
+
+
+class AssistantMessage(WireModel):
+    """What the model answered."""
 
     session_id: Annotated[SessionId | None, Field(alias="sessionId")] = None
     """The fact's session; absent where the frame around it names it."""
     seq: Seq
     time: UnixMs
-    type: Literal["inbox/receipt"]
-    data: InboxReceiptData
+    type: Literal["assistant/message"]
+    data: AssistantMessageData
 
 
 class SessionCreate(WireModel):
@@ -1433,6 +1425,17 @@ class SessionUpdate(WireModel):
     time: UnixMs
     type: Literal["session/update"]
     data: SessionUpdateData
+
+
+class InboxReceipt(WireModel):
+    """The message is durably in the inbox (IN-1)."""
+
+    session_id: Annotated[SessionId | None, Field(alias="sessionId")] = None
+    """The fact's session; absent where the frame around it names it."""
+    seq: Seq
+    time: UnixMs
+    type: Literal["inbox/receipt"]
+    data: InboxReceiptData
 
 
 class UnknownEvent(UnknownKind):
