@@ -130,7 +130,7 @@ async function execute(driver: Driver, call: Call): Promise<Result> {
   if (signal.aborted) return { callId: call.callId, outcome: notRun, durationMs: 0 }
   const started = ports.clock.monotonic()
   const roots = [config.cwd, ...config.roots]
-  const context = { cwd: config.cwd, roots, env: ports.tools.environment(config.env), signal }
+  const context = { sessionId: driver.session.sessionId, cwd: config.cwd, roots, env: ports.tools.environment(config.env), signal }
   const outcome = await call.tool.execute(call.input, context).catch(failed)
   return { callId: call.callId, outcome, durationMs: Math.max(0, Math.round(ports.clock.monotonic() - started)) }
 }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
-import { groupCount, killAllGroups, markGroups, reapGroups, startGroup } from './process-group.ts'
+import { groupCount, groupIds, killAllGroups, killGroupsOf, markGroups, onGroupsChanged, reapGroups, startGroup } from './process-group.ts'
 import { temporaryWorkspace, type Workspace } from './temporary-workspace.ts'
 
 afterEach(() => {
@@ -13,11 +13,19 @@ afterEach(() => {
 })
 
 const start = ({ root, context }: Workspace, script: string, onOutput: (chunk: Buffer) => void = () => undefined) =>
-  startGroup({ file: '/bin/sh', args: ['-c', script], cwd: root, env: context.env, onOutput })
+  startGroup({ sessionId: context.sessionId, file: '/bin/sh', args: ['-c', script], cwd: root, env: context.env, onOutput })
+
+/** A workspace with a fifo `hold`: who reads it waits. */
+async function holding(): Promise<Workspace> {
+  const workspace = await temporaryWorkspace()
+  execFileSync('mkfifo', [join(workspace.root, 'hold')])
+  return workspace
+}
+
+const ofSession = (workspace: Workspace, sessionId: string): Workspace => ({ ...workspace, context: { ...workspace.context, sessionId } })
 
 test('killing all groups ends those that run and those left in the background (RE-5, FR-5)', async () => {
-  await using workspace = await temporaryWorkspace()
-  execFileSync('mkfifo', [join(workspace.root, 'hold')])
+  await using workspace = await holding()
   const running = await start(workspace, 'read x <hold')
   const left = await start(workspace, '(read x <hold) & exit 0')
   expect(await left.exited).toEqual({ code: 0, signal: null })
@@ -31,8 +39,7 @@ test('killing all groups ends those that run and those left in the background (R
 test.runIf(process.platform === 'linux')(
   'what left its group, in a session of its own or as a daemon, is killed with it (FR-5, CLI-5)',
   async () => {
-    await using workspace = await temporaryWorkspace()
-    execFileSync('mkfifo', [join(workspace.root, 'hold')])
+    await using workspace = await holding()
     const waiting = await start(workspace, 'setsid -w sh -c "read x <hold"')
     const daemon = await start(workspace, '(setsid sh -c "read x <hold" &) ; exit 0')
     const other = await start(workspace, 'read x <hold')
@@ -52,8 +59,7 @@ test.runIf(process.platform === 'linux')(
 )
 
 test.runIf(process.platform === 'linux')('what a killed runtime left running is ended by name, and nothing of another one', async () => {
-  await using workspace = await temporaryWorkspace()
-  execFileSync('mkfifo', [join(workspace.root, 'hold')])
+  await using workspace = await holding()
   markGroups('run_dead')
   const left = await start(workspace, 'read x <hold')
   markGroups('run_dead2')
@@ -64,9 +70,89 @@ test.runIf(process.platform === 'linux')('what a killed runtime left running is 
   expect(await other.exited).toEqual({ code: null, signal: 'SIGTERM' })
 })
 
+test.runIf(process.platform === 'linux')('of a runtime that only lost a session, the tools of that session are ended by name', async () => {
+  await using workspace = await holding()
+  markGroups('run_stalled')
+  const lost = await start(ofSession(workspace, 'a.b'), '(setsid sh -c "read x <hold" &) ; read x <hold')
+  const kept = await start(ofSession(workspace, 'a'), 'read x <hold')
+  const kin = await start(ofSession(workspace, 'a.b.c'), 'read x <hold')
+  reapGroups('run_stalled', 'a.b')
+  expect(await lost.exited).toEqual({ code: null, signal: 'SIGKILL' })
+  await lost.gone
+  for (const group of [kept, kin]) {
+    group.signalGroup('SIGTERM')
+    expect(await group.exited).toEqual({ code: null, signal: 'SIGTERM' })
+  }
+})
+
+test.runIf(process.platform === 'linux')('what a runtime that is itself run by a tool had started ends with the outer group', async () => {
+  await using workspace = await holding()
+  markGroups('run_inner')
+  vi.stubEnv('QUIESCE_GROUP', 'run_outer.s.1.')
+  const inner = await start(workspace, 'read x <hold')
+  reapGroups('run_outer', 's')
+  expect(await inner.exited).toEqual({ code: null, signal: 'SIGKILL' })
+})
+
+test('the groups of one session are killed at once, and those of others go on (RE-5)', async () => {
+  await using workspace = await holding()
+  const [mine, other] = [ofSession(workspace, 'mine'), ofSession(workspace, 'other')]
+  const running = await start(mine, 'read x <hold')
+  const left = await start(mine, '(read x <hold) & exit 0')
+  await left.exited
+  left.leave()
+  const spared = await start(other, 'read x <hold')
+  expect(groupIds('mine').sort()).toEqual([running.id, left.id].sort())
+  expect(groupIds('nobody')).toEqual([])
+  killGroupsOf('mine')
+  expect(await running.exited).toEqual({ code: null, signal: 'SIGKILL' })
+  await Promise.all([running.gone, left.gone])
+  expect(groupIds('other')).toEqual([spared.id])
+  spared.signalGroup('SIGTERM')
+  expect(await spared.exited).toEqual({ code: null, signal: 'SIGTERM' })
+})
+
+test('a command that was on its way when its session was ended does not start', async () => {
+  await using workspace = await holding()
+  const script = 'echo ran >ran; read x <hold'
+  const mine = start(ofSession(workspace, 'early'), script)
+  const other = start(ofSession(workspace, 'other'), 'read x <hold')
+  killGroupsOf('early')
+  await expect(mine).rejects.toThrow('the tools of its session were ended')
+  expect(groupIds('early')).toEqual([])
+  expect(groupIds('other')).toContain((await other).id)
+  const late = start(ofSession(workspace, 'early'), script)
+  killAllGroups()
+  await expect(late).rejects.toThrow('the tools of its session were ended')
+  expect(readdirSync(workspace.root)).toEqual(['hold'])
+  await (await start(ofSession(workspace, 'early'), 'true')).gone
+})
+
+test('who watches the groups hears of each before its start is answered, and of its end', async () => {
+  await using workspace = await holding()
+  const heard: (readonly number[])[] = []
+  const leave = onGroupsChanged((ids) => heard.push(ids))
+  const starting = start(workspace, 'read x <hold')
+  const seen = starting.then(() => heard.length)
+  const first = await starting
+  expect(await seen).toBeGreaterThan(0)
+  const second = await start(workspace, 'true')
+  await second.exited
+  await second.gone
+  groupIds()
+  // Groups of other tests may still be there: whom nobody waited for, the system takes away when it likes.
+  const ours = heard.map((ids) => ids.filter((id) => id === first.id || id === second.id))
+  expect(ours.filter((ids, index) => ids.join() !== ours[index - 1]?.join())).toEqual([[first.id], [first.id, second.id], [first.id]])
+  leave()
+  const count = heard.length
+  first.signalGroup('SIGKILL')
+  await first.gone
+  expect(groupIds()).not.toContain(first.id)
+  expect(heard).toHaveLength(count)
+})
+
 test("what is left in the background doesn't keep the runtime alive", async () => {
-  await using workspace = await temporaryWorkspace()
-  execFileSync('mkfifo', [join(workspace.root, 'hold')])
+  await using workspace = await holding()
   const group = await start(workspace, '(read x <hold) & exit 0')
   await group.exited
   const pipes = () => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length
@@ -78,8 +164,7 @@ test("what is left in the background doesn't keep the runtime alive", async () =
 })
 
 test('a group whose id went to a stranger is left alone', async () => {
-  await using workspace = await temporaryWorkspace()
-  execFileSync('mkfifo', [join(workspace.root, 'hold')])
+  await using workspace = await holding()
   const group = await start(workspace, '(read x <hold) & exit 0')
   await group.exited
   // As if another process had the leader's id now: the system gives it away only after the group is gone.
@@ -97,6 +182,7 @@ test("no descriptor and no file is left, whether a command runs or can't", async
   const descriptors = () => readdirSync('/proc/self/fd').length
   const once = async (file: string) => {
     const group = await startGroup({
+      sessionId: workspace.context.sessionId,
       file,
       args: ['-c', 'echo'],
       cwd: workspace.root,

@@ -4,9 +4,11 @@ import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { codeOf } from './paths.ts'
 import { makePipe } from './pipe.ts'
-import { MARK, marked } from './strays.ts'
+import { MARK, marked, markOf, markValue } from './strays.ts'
 
 export interface Command {
+  /** The session whose tool starts it. */
+  sessionId: string
   file: string
   args: readonly string[]
   /** Absolute. */
@@ -23,62 +25,121 @@ export interface Exit {
   signal: NodeJS.Signals | null
 }
 
-/** Marks every process that this runtime starts for a tool; followed by a number for each group. */
-let runtimeMark = `${process.pid}-${Date.now()}.`
+/** Names this runtime in the mark of every process that it starts for a tool; the session and a number follow it. */
+let runtimeName = `${process.pid}-${Date.now()}`
 let started = 0
 
 /** Names the runtime in the mark of its processes, so that another one can end them after it was killed. */
 export function markGroups(runtimeId: string): void {
-  runtimeMark = `${runtimeId}.`
+  runtimeName = runtimeId
 }
 
-/** Ends what the tools of a runtime that was killed left running on this host. Only for one that is surely gone. */
-export function reapGroups(runtimeId: string): void {
-  signalMarked(`${runtimeId}.`, 'SIGKILL')
+/**
+ * Ends what the tools of another runtime left running on this host, or those of one of its sessions: of a runtime that is
+ * surely gone, or of a session whose lease it lost. Synchronous, and needs nothing of this module's state: fit for a thread that
+ * stands in for one that hangs. Linux only: elsewhere it finds nothing.
+ */
+export function reapGroups(runtimeId: string, sessionId?: string): void {
+  signalMarked(markOf(runtimeId, sessionId), 'SIGKILL')
 }
 
 /** Groups that may have a process: also those that were left in the background. */
 const groups = new Map<number, ProcessGroup>()
+const listeners = new Set<(ids: readonly number[]) => void>()
+/** Commands on their way to a process: what ends their session meanwhile ends them too. */
+const starting = new Set<{ sessionId: string; ended: boolean }>()
 
-/** Starts a command without input in a group of its own. *Contract:* rejects where the system refuses; then nothing is left. */
+/** The ids of the groups that may have a process, of all sessions or of one. */
+export function groupIds(sessionId?: string): number[] {
+  forgetEmpty()
+  return of(sessionId).map((group) => group.id)
+}
+
+/**
+ * Calls back with the ids of all groups, synchronously, when one has begun (before `startGroup` answers) and when one was found
+ * to have ended: as its `gone` resolves, or where a process of it had let go of all it inherited, at the next look. The answer
+ * takes it back. An id stays the group's own as long as this process hasn't been told that the leader exited.
+ */
+export function onGroupsChanged(listener: (ids: readonly number[]) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function changed(): void {
+  const ids = [...groups.keys()]
+  for (const listener of listeners) listener(ids)
+}
+
+/**
+ * Starts a command without input in a group of its own. *Contract:* rejects where the system refuses, or where the session's
+ * groups were killed before it had begun; then nothing is left.
+ */
 export async function startGroup(command: Command): Promise<ProcessGroup> {
-  for (const group of groups.values()) group.forgetIfEmpty()
-  const { spawn } = await import('node:child_process')
-  const { reader, writer } = await makePipe()
-  started += 1
-  const mark = `${runtimeMark}${started}.`
+  forgetEmpty()
+  const { sessionId, file, args, cwd, env, onOutput } = command
+  const start = { sessionId, ended: false }
+  starting.add(start)
   try {
-    const child = spawn(command.file, [...command.args], {
-      cwd: command.cwd,
-      env: { ...command.env, [MARK]: mark },
-      detached: true,
-      stdio: ['ignore', writer, writer, 'pipe'],
-    })
-    if (child.pid === undefined) throw await new Promise((resolve) => child.once('error', resolve))
-    return new ProcessGroup(child, mark, reader, command.onOutput)
-  } catch (error) {
-    reader.destroy()
-    throw error
+    const { spawn } = await import('node:child_process')
+    const { reader, writer } = await makePipe()
+    try {
+      // From here to the group's entry in one go: whoever kills groups finds it either not begun or in the list.
+      if (start.ended) throw new Error('the command was not started: the tools of its session were ended')
+      started += 1
+      const mark = `${markOf(runtimeName, sessionId)}${started}.`
+      const child = spawn(file, [...args], {
+        cwd,
+        env: { ...env, [MARK]: markValue(mark, process.env[MARK]) },
+        detached: true,
+        stdio: ['ignore', writer, writer, 'pipe'],
+      })
+      if (child.pid === undefined) throw await new Promise((resolve) => child.once('error', resolve))
+      return new ProcessGroup(child, { sessionId, mark }, reader, onOutput)
+    } catch (error) {
+      reader.destroy()
+      throw error
+    } finally {
+      closeSync(writer)
+    }
   } finally {
-    closeSync(writer)
+    starting.delete(start)
   }
 }
 
 /** Kills every process of every group at once, those in the background included (RE-5, FR-5). Synchronous: fit for an exit handler. */
 export function killAllGroups(): void {
-  for (const group of groups.values()) group.signalGroup('SIGKILL')
-  if (started > 0) signalMarked(runtimeMark, 'SIGKILL')
+  kill()
+}
+
+/** The same for the groups of one session: for one whose lease is lost. Those of other sessions go on. */
+export function killGroupsOf(sessionId: string): void {
+  kill(sessionId)
+}
+
+function kill(sessionId?: string): void {
+  for (const start of starting) if (sessionId === undefined || start.sessionId === sessionId) start.ended = true
+  for (const group of of(sessionId)) group.signalGroup('SIGKILL')
+  if (started > 0) signalMarked(markOf(runtimeName, sessionId), 'SIGKILL')
+}
+
+function of(sessionId?: string): ProcessGroup[] {
+  return [...groups.values()].filter((group) => sessionId === undefined || group.sessionId === sessionId)
 }
 
 /** How many groups may have a process. */
 export function groupCount(): number {
-  for (const group of groups.values()) group.forgetIfEmpty()
+  forgetEmpty()
   return groups.size
+}
+
+function forgetEmpty(): void {
+  for (const group of groups.values()) group.forgetIfEmpty()
 }
 
 export class ProcessGroup {
   /** Id of the group, and of the process that leads it. */
   readonly id: number
+  readonly sessionId: string
   /** When the leader exits. */
   readonly exited: Promise<Exit>
   /**
@@ -91,11 +152,12 @@ export class ProcessGroup {
   readonly #pipes: readonly Socket[]
   #leaderExited = false
 
-  constructor(child: ChildProcess, mark: string, output: Socket, onOutput: (chunk: Buffer) => void) {
+  constructor(child: ChildProcess, of: { sessionId: string; mark: string }, output: Socket, onOutput: (chunk: Buffer) => void) {
     const lifeline = child.stdio[3]
     if (child.pid === undefined || !(lifeline instanceof Socket)) throw new Error('a process started without its pipes')
     this.id = child.pid
-    this.#mark = mark
+    this.sessionId = of.sessionId
+    this.#mark = of.mark
     this.#child = child
     this.#pipes = [output, lifeline]
     const closed = this.#pipes.map(
@@ -111,6 +173,7 @@ export class ProcessGroup {
     })
     this.gone = Promise.all([this.exited, ...closed]).then(() => this.forgetIfEmpty())
     groups.set(this.id, this)
+    changed()
   }
 
   /** Sends a signal to everything that the command started, what left its group included; nobody left is passed over. */
@@ -135,7 +198,8 @@ export class ProcessGroup {
   }
 
   forgetIfEmpty(): void {
-    if (this.#leaderExited && (this.#isForeign() || !exists(-this.id))) groups.delete(this.id)
+    if (!this.#leaderExited || (!this.#isForeign() && exists(-this.id))) return
+    if (groups.get(this.id) === this && groups.delete(this.id)) changed()
   }
 
   /** The system doesn't give an id away while a group has it: where the leader is gone and its id is in use, both are another's. */

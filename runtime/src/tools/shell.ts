@@ -57,7 +57,14 @@ export const shellTool = (clock: Clock): Tool<Input> => ({
     const file = await shellFile()
     const output = new BoundedOutput(KEPT)
     if (context.signal.aborted) return outcome(output, { kind: 'cancelled' }, timeoutMs)
-    const start = { file, args: ['-c', command], cwd: directory, env: context.env, onOutput: (chunk: Buffer) => output.push(chunk) }
+    const start = {
+      sessionId: context.sessionId,
+      file,
+      args: ['-c', command],
+      cwd: directory,
+      env: context.env,
+      onOutput: (chunk: Buffer) => output.push(chunk),
+    }
     const group = await startGroup(start).catch((error: unknown) =>
       Promise.reject(codeOf(error) === undefined ? error : fileError(error, file)),
     )

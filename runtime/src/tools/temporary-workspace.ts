@@ -19,6 +19,7 @@ export async function temporaryWorkspace(): Promise<Workspace> {
   const [root, outside] = [join(base, 'root'), join(base, 'outside')]
   await mkdir(root)
   await mkdir(outside)
-  const context = { cwd: root, roots: [root], env: { PATH: process.env.PATH ?? '' }, signal: new AbortController().signal }
+  const env = { PATH: process.env.PATH ?? '' }
+  const context = { sessionId: 'ses_test', cwd: root, roots: [root], env, signal: new AbortController().signal }
   return { root, outside, context, [Symbol.asyncDispose]: () => rm(base, { recursive: true, force: true }) }
 }

@@ -3,6 +3,8 @@ import type { FactErrorOf, ImageBlockOf, PermissionsOf } from '@quiesce/schema'
 import type * as z from 'zod/mini'
 
 export interface ToolContext {
+  /** Whose call it is: names the processes that a tool starts. */
+  sessionId: string
   /** The session's working directory, absolute. */
   cwd: string
   /** Absolute paths that file tools stay inside (FR-7); the cwd is one of them. */
