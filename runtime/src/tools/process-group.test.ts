@@ -119,8 +119,9 @@ test('a command that was on its way when its session was ended does not start', 
   const other = start(ofSession(workspace, 'other'), 'read x <hold')
   killGroupsOf('early')
   await expect(mine).rejects.toThrow('the tools of its session were ended')
+  const { id } = await other
   expect(groupIds('early')).toEqual([])
-  expect(groupIds('other')).toContain((await other).id)
+  expect(groupIds('other')).toContain(id)
   const late = start(ofSession(workspace, 'early'), script)
   killAllGroups()
   await expect(late).rejects.toThrow('the tools of its session were ended')
