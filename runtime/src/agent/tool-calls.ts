@@ -1,5 +1,6 @@
 // Owns the tool calls of one step: verdicts, starts, results as they come (TU-6, TU-7, CB-2).
 import type { ContentBlockOf, FactErrorOf, UsageOf } from '@quiesce/schema'
+import { failpoint } from '../base/failpoint.ts'
 import type { Condition } from '../log/conditions.ts'
 import { fact, type NewFact } from '../log/facts.ts'
 import type { Tool, ToolOutcome } from '../tools/tool.ts'
@@ -131,7 +132,9 @@ async function execute(driver: Driver, call: Call): Promise<Result> {
   const started = ports.clock.monotonic()
   const roots = [config.cwd, ...config.roots]
   const context = { sessionId: driver.session.sessionId, cwd: config.cwd, roots, env: ports.tools.environment(config.env), signal }
+  failpoint('tool.before', () => call.tool.name)
   const outcome = await call.tool.execute(call.input, context).catch(failed)
+  failpoint('tool.after', () => call.tool.name)
   return { callId: call.callId, outcome, durationMs: Math.max(0, Math.round(ports.clock.monotonic() - started)) }
 }
 

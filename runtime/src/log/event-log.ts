@@ -1,5 +1,6 @@
 // Owns the one door to a session's log: every fact goes in through `commit` and comes out to whoever follows, in order.
 import type { AnyFact, SessionConfigOf } from '@quiesce/schema'
+import { failpoint } from '../base/failpoint.ts'
 import type { CommitRequest, CommitResult, Store, StoredSession } from '../store/store.ts'
 import { placed } from './facts.ts'
 import { applyConfig, applyFact, type SessionState } from './session-state.ts'
@@ -94,7 +95,9 @@ export class EventLog {
    */
   async commit(request: CommitRequest): Promise<CommitResult> {
     const seen = this.#followed.get(request.sessionId)?.state.seq
+    failpoint('commit.before', () => typesOf(request))
     const result = await this.#store.commit(seen === undefined ? request : { ...request, seen })
+    failpoint('commit.after', () => typesOf(request))
     const session = this.#followed.get(request.sessionId)
     if (session === undefined) return result
     const own = result.ok ? request.facts.map((made, i) => placed(session.sessionId, result.first + i, made)) : []
@@ -191,3 +194,5 @@ export class EventLog {
     if (session.followers.size === 0 && this.#followed.get(session.sessionId) === session) this.#followed.delete(session.sessionId)
   }
 }
+
+const typesOf = ({ facts }: CommitRequest): string => facts.map(({ type }) => type).join('+')

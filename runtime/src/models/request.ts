@@ -1,6 +1,7 @@
 // Owns one step's model request: parts to an answer, time limits, retries (TU-5), abort (TU-8). Knows no vendor.
 import type { FactErrorOf, UsageOf } from '@quiesce/schema'
 import { type Clock, pause } from '../base/clock.ts'
+import { failpoint } from '../base/failpoint.ts'
 import { addUsage, noUsage } from '../log/facts.ts'
 import { AnswerBuilder } from './answer-builder.ts'
 import type { Model, ModelPart, ModelRequest, Outcome } from './model.ts'
@@ -88,6 +89,7 @@ class Attempt {
   async #read(watch: SilenceWatch): Promise<void> {
     const onBytes = () => watch.touch()
     try {
+      failpoint('model.before')
       for await (const part of this.#model.stream({ ...this.#request, signal: this.#stop.signal, onBytes })) {
         if (this.#settle === null) return
         watch.touch()
@@ -101,6 +103,7 @@ class Attempt {
   }
 
   #take(part: ModelPart): void {
+    failpoint('model.part', () => part.type)
     this.#options.onPart(part)
     if (part.type === 'failure') this.#fail(part.error, part.usage, part.retryAfterMs)
     else if (part.type === 'finish') this.#finish(part)

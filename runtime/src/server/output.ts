@@ -1,4 +1,5 @@
 // Owns the way out: frames leave in the order in which they were sent, gathered per tick, and it says when there is room.
+import { failpoint } from '../base/failpoint.ts'
 
 /** The bytes' way out. `done` is called once per write, with an error where the other end is gone. */
 export type Write = (text: string, done: (error?: Error | null) => void) => void
@@ -69,11 +70,13 @@ export class FrameOutput {
     if (this.#broken) return
     const text = `${this.#frames.join('\n')}\n`
     this.#frames = []
+    failpoint('output.before')
     this.#write(text, (error) => {
       if (error) return this.break()
       this.#unsent = Math.max(0, this.#unsent - text.length)
       this.#wake()
     })
+    failpoint('output.after')
   }
 
   #wake(): void {

@@ -1,5 +1,6 @@
 // Owns the server's side of JSON-RPC 2.0: what is a request, which answer belongs to it, in which form it fails (FR-2).
 // Knows no method.
+import { failpoint } from '../base/failpoint.ts'
 import { Refusal } from '../log/refusal.ts'
 import type { FrameSink } from './framing.ts'
 import { invalidRequest, parseError, type RpcError, rpcErrorOf } from './rpc-error.ts'
@@ -94,7 +95,9 @@ export class Peer implements FrameSink {
       frame = JSON.stringify({ jsonrpc: '2.0', id, error: this.#rpcError(method, error) })
     }
     this.#inFlight.delete(id)
+    failpoint('answer.before', () => method)
     this.#ports.send(frame)
+    failpoint('answer.after', () => method)
     afterwards?.()
   }
 

@@ -1,4 +1,5 @@
 // Owns the synchronous engine of every store: a batch of operations in one transaction (group commit), and reads.
+import { failpoint } from '../base/failpoint.ts'
 import { type FaultData, faultData, StoreFault } from './fault.ts'
 import type { Answer, Call, Operation, Reply } from './operations.ts'
 import { perform } from './perform.ts'
@@ -29,7 +30,14 @@ export class Engine {
    */
   run(operations: readonly Operation[]): Reply {
     try {
-      return this.#rows.transaction(() => operations.map((operation) => this.#performOne(operation)))
+      failpoint('write.begin', () => kindsOf(operations))
+      const answers = this.#rows.transaction(() => {
+        const performed = operations.map((operation) => this.#performOne(operation))
+        failpoint('write.before-commit', () => kindsOf(operations))
+        return performed
+      })
+      failpoint('write.after-commit', () => kindsOf(operations))
+      return answers
     } catch (error) {
       const failed = fault(faultData(error))
       return operations.map(() => failed)
@@ -50,6 +58,8 @@ export class Engine {
     }
   }
 }
+
+const kindsOf = (operations: readonly Operation[]): string => operations.map(({ kind }) => kind).join('+')
 
 function fault(value: FaultData): Answer {
   return { kind: 'fault', value }

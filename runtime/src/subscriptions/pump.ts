@@ -1,5 +1,6 @@
 // Owns one cursor: facts behind it go out once and in order, from memory or the store, never faster than the socket drains.
 import type { AnyFact } from '@quiesce/schema'
+import { failpoint } from '../base/failpoint.ts'
 import type { ClosedReason, Delta, EventLog, FollowedSession, Follower } from '../log/event-log.ts'
 import { Refusal } from '../log/refusal.ts'
 import type { Sink } from './subscriptions.ts'
@@ -116,7 +117,9 @@ export class Pump implements Follower {
     for (const event of facts) {
       if (this.#halted()) return
       this.cursor = event.seq
+      failpoint('event.before', () => event.type)
       this.#sink.send('session.event', { subscriptionId, sessionId, event })
+      failpoint('event.after', () => event.type)
       if (event.type === 'agent/status') {
         const { status, activityId, waitingOn } = event.data
         this.#sink.send('session.status', { subscriptionId, sessionId, seq: event.seq, status, activityId, waitingOn: waitingOn ?? [] })

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { failpoint } from '../base/failpoint.ts'
 import { codeOf } from './paths.ts'
 import { makePipe } from './pipe.ts'
 import { MARK, marked, markOf, markValue } from './strays.ts'
@@ -87,12 +88,14 @@ export async function startGroup(command: Command): Promise<ProcessGroup> {
       if (start.ended) throw new Error('the command was not started: the tools of its session were ended')
       started += 1
       const mark = `${markOf(runtimeName, sessionId)}${started}.`
+      failpoint('spawn.before')
       const child = spawn(file, [...args], {
         cwd,
         env: { ...env, [MARK]: markValue(mark, process.env[MARK]) },
         detached: true,
         stdio: ['ignore', writer, writer, 'pipe'],
       })
+      failpoint('spawn.after')
       if (child.pid === undefined) throw await new Promise((resolve) => child.once('error', resolve))
       return new ProcessGroup(child, { sessionId, mark }, reader, onOutput)
     } catch (error) {

@@ -2,6 +2,7 @@
 import { type BigIntStats, constants, renameSync, statSync } from 'node:fs'
 import { access, type FileHandle, mkdir, open, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { failpoint } from '../base/failpoint.ts'
 import { type Boundary, codeOf, fileError, openInside } from './paths.ts'
 
 /** Longest file that is read or made as a whole, in bytes. */
@@ -69,7 +70,9 @@ export async function replaceFile(
     signal.throwIfAborted()
     // In one go, so that of two edits at the same time in this process one is refused.
     assertUnchanged(given, path, replacing)
+    failpoint('file.before-rename')
     renameSync(temporary, path)
+    failpoint('file.after-rename')
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined)
     throw codeOf(error) === undefined ? error : fileError(error, given)
