@@ -21,7 +21,7 @@ const rooms = {
   acp: 6,
   cli: 6,
 }
-const interfaces = ['store/store.ts', 'models/model.ts', 'tools/tool.ts']
+const interfaces = ['store/store.ts', 'store/upkeep.ts', 'models/model.ts', 'tools/tool.ts']
 const schemaRank = 1
 const interfaceRank = 2
 const mainRank = 7

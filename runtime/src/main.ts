@@ -22,7 +22,7 @@ import { Subscriptions } from './subscriptions/subscriptions.ts'
 import { builtInTools } from './tools/built-in.ts'
 import { environmentFaults, toolEnvironment } from './tools/environment.ts'
 import { decide } from './tools/permission-policy.ts'
-import { killAllGroups, markGroups, reapGroups } from './tools/process-group.ts'
+import { killAllGroups, killGroupsOf, markGroups, onGroupsChanged, reapGroups } from './tools/process-group.ts'
 import { ToolRegistry, validateInput } from './tools/registry.ts'
 
 async function openStore(config: Config, home: 'inline' | 'worker'): Promise<QueuedStore> {
@@ -84,8 +84,15 @@ async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Lo
     tools,
     prompts: systemPrompts,
     owner: { runtimeId, ...identify() },
+    keep: (events) => {
+      const keeper = store.keep(events, systemClock)
+      onGroupsChanged((groups) => keeper.guard(groups))
+      return keeper
+    },
+    watch: (onChange) => store.watch(onChange),
     isDead: (owner) => isGone(owner),
-    reap: (owner) => reapGroups(owner.runtimeId),
+    reap: (owner, sessionId) => reapGroups(owner.runtimeId, sessionId ?? undefined),
+    endTools: killGroupsOf,
     report: logger.report,
   })
   let closing: Promise<void> | undefined

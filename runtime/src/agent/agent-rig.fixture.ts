@@ -7,6 +7,7 @@ import { EventLog } from '../log/event-log.ts'
 import { noUsage } from '../log/facts.ts'
 import { Refusal } from '../log/refusal.ts'
 import type { ModelRequest, Outcome } from '../models/model.ts'
+import { blindWatch, loopKeeper } from '../store/lease-keeper.ts'
 import { openMemoryStore } from '../store/memory/memory-store.ts'
 import type { Owner, Store } from '../store/store.ts'
 import type { Tool, ToolOutcome } from '../tools/tool.ts'
@@ -51,6 +52,7 @@ export class Runtime {
   readonly called: Called[] = []
   readonly reports: unknown[] = []
   readonly reaped: string[] = []
+  readonly ended: string[] = []
   readonly #cut: { alive: boolean; failing: boolean }
 
   constructor(store: Store, shared: { clock: ManualClock; ids: Ids; owner: Owner; dead: ReadonlySet<string> }) {
@@ -65,7 +67,10 @@ export class Runtime {
       clock,
       ids,
       owner,
+      keep: (events) => loopKeeper(cutStore, clock, events),
+      watch: (onChange) => blindWatch(onChange),
       reap: (other) => this.reaped.push(other.runtimeId),
+      endTools: (sessionId) => this.ended.push(sessionId),
       isDead: (other) => dead.has(other.runtimeId),
       models: {
         check: () => undefined,

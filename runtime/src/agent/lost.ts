@@ -2,7 +2,9 @@
 import type { AgentPorts } from './ports.ts'
 
 /** Ends the following of a session whose lease is gone. *Contract:* never rejects. */
-export async function lost(ports: Pick<AgentPorts, 'log' | 'store'>, sessionId: string): Promise<void> {
+export async function lost(ports: Pick<AgentPorts, 'log' | 'store' | 'endTools'>, sessionId: string): Promise<void> {
+  // Its next holder works there now.
+  ports.endTools(sessionId)
   const there = await ports.store.load(sessionId).then(
     (session) => session !== null,
     () => true,

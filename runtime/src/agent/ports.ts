@@ -5,6 +5,7 @@ import type { Ids } from '../base/ids.ts'
 import type { EventLog } from '../log/event-log.ts'
 import type { ModelPart, ModelRequest, Outcome, ToolSpec } from '../models/model.ts'
 import type { Owner, Store } from '../store/store.ts'
+import type { Keeper, KeeperEvents, Watch } from '../store/upkeep.ts'
 import type { Tool, Verdict } from '../tools/tool.ts'
 
 export interface AnswerHooks {
@@ -48,10 +49,19 @@ export interface AgentPorts {
   tools: Tools
   prompts: Prompts
   owner: Owner
+  /** Keeps the leases that are held here (RE-5). */
+  keep(events: KeeperEvents): Keeper
+  /** Tells when another runtime may have committed (RE-3). */
+  watch(onChange: () => void): Watch
   /** Is this owner's process surely gone? Only ever true for one of this host. */
   isDead(owner: Owner): boolean
-  /** Ends the processes that the tools of a dead runtime left on this host. *Contract:* never throws. */
-  reap(owner: Owner): void
+  /**
+   * Ends the processes that another runtime's tools left on this host: those of one session, and where that runtime is dead
+   * those of all. *Contract:* never throws.
+   */
+  reap(owner: Owner, sessionId: string | null): void
+  /** Ends the processes of a session's tools here, those in the background too. *Contract:* never throws. */
+  endTools(sessionId: string): void
   /** A fault that belongs in the runtime's log. */
   report(what: string, error: unknown): void
 }

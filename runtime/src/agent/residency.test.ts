@@ -1,8 +1,9 @@
 import type { AnyFact } from '@quiesce/schema'
 import { expect, test, vi } from 'vitest'
 import { brokenRules } from '../log/log-rules.fixture.ts'
+import { RENEW_MS } from '../store/upkeep.ts'
 import { quiet, Rig, says } from './agent-rig.fixture.ts'
-import { RENEW_MS, WATCH_MS } from './residency.ts'
+import { WATCH_MS } from './elsewhere.ts'
 
 /** Moves the time on in small steps, so that each timer's work is done before the next one fires. */
 async function pass(rig: Rig, ms: number): Promise<void> {

@@ -1,36 +1,47 @@
-// Owns which agents are resident here: activations by session, their leases, taking over from the dead (RE-3 to RE-5).
+// Owns which agents are resident here: activations by session, their leases, taking over from the dead (RE-4, RE-5).
 import type { Inbox } from '../inbox/inbox.ts'
 import { noSession } from '../inbox/inbox.ts'
 import type { ClosedReason } from '../log/event-log.ts'
-import { isDue } from '../log/session-state.ts'
-import type { AcquireResult, Lease, Owner } from '../store/store.ts'
+import type { AcquireResult, Holder, Lease, Owner } from '../store/store.ts'
+import { type Keeper, LEASE_MS } from '../store/upkeep.ts'
 import { Activation } from './activation.ts'
+import { Elsewhere } from './elsewhere.ts'
 import { lost } from './lost.ts'
 import type { AgentPorts } from './ports.ts'
 
-export const LEASE_MS = 10_000
-export const RENEW_MS = 2_000
-/** How often a session that another runtime drives is looked at, while somebody here waits on it. */
-export const WATCH_MS = 1_000
+/** A holder as it was first seen like this, on the monotonic clock. */
+type Sighting = Pick<Holder, 'epoch' | 'expiresAt'> & { since: number }
 
 export class Residency {
   readonly #ports: AgentPorts
   readonly #inbox: Inbox
+  readonly #keeper: Keeper
+  readonly #elsewhere: Elsewhere
   readonly #activations = new Map<string, Activation>()
   readonly #activating = new Map<string, Promise<Activation | null>>()
-  #cancelRenewal: (() => void) | null = null
-  #renewing: Promise<void> = Promise.resolve()
-  /** Held elsewhere when an input here wanted them driven. */
-  readonly #wanted = new Set<string>()
-  /** Wanted by collecting clients, as long as they follow: how many, by session. */
-  readonly #collected = new Map<string, number>()
-  #cancelWatch: (() => void) | null = null
-  #watching: Promise<void> = Promise.resolve()
+  /** Holders that stood in the way, by session. */
+  readonly #sightings = new Map<string, Sighting>()
+  #afterRenewal: Promise<void> = Promise.resolve()
 
   constructor(ports: AgentPorts, inbox: Inbox) {
     this.#ports = ports
     this.#inbox = inbox
-    ports.log.onFollow = () => this.#watchSoon()
+    this.#keeper = ports.keep({
+      renewed: (seqs) => {
+        this.#afterRenewal = this.#afterRenewal.then(() => this.#renewed(seqs))
+      },
+      failed: (error) => ports.report('leases could not be renewed', error),
+      expiring: (afterMs, groups) =>
+        ports.report(
+          `no lease could be renewed for ${Math.round(afterMs)} ms, because the event loop or the store stood still: ` +
+            `${groups} process groups of tools were ended, since other runtimes may take the sessions now`,
+          null,
+        ),
+    })
+    this.#elsewhere = new Elsewhere(ports, {
+      isResident: (sessionId) => this.#activations.has(sessionId),
+      takeUp: (sessionId) => this.activate(sessionId),
+    })
   }
 
   get(sessionId: string): Activation | undefined {
@@ -38,7 +49,8 @@ export class Residency {
   }
 
   /**
-   * The session's activation here, taken up where the lease is free; null where another runtime holds it.
+   * The session's activation here, taken up where the lease is free; null where another runtime holds it: then it is wanted, and
+   * taken up once that one is gone while something is due.
    * *Contract:* rejects with Refusal `session_not_found`, or as the store does.
    */
   activate(sessionId: string): Promise<Activation | null> {
@@ -49,8 +61,7 @@ export class Residency {
     const started = this.#acquire(sessionId)
       .then((lease) => {
         if (lease !== null) return this.adopt(lease)
-        this.#wanted.add(sessionId)
-        this.#watchSoon()
+        this.#elsewhere.want(sessionId)
         return null
       })
       .finally(() => this.#activating.delete(sessionId))
@@ -60,120 +71,96 @@ export class Residency {
 
   /** RE-3: while a client collects from a session, it is taken up here whenever it is due and free. The answer ends that. */
   collect(sessionId: string): () => void {
-    this.#collected.set(sessionId, (this.#collected.get(sessionId) ?? 0) + 1)
-    let over = false
-    return () => {
-      const left = (this.#collected.get(sessionId) ?? 1) - (over ? 0 : 1)
-      over = true
-      if (left > 0) this.#collected.set(sessionId, left)
-      else this.#collected.delete(sessionId)
-    }
+    return this.#elsewhere.collect(sessionId)
   }
 
   async #acquire(sessionId: string): Promise<Lease | null> {
-    const { store, clock, owner, isDead } = this.#ports
+    const { store, clock, owner } = this.#ports
     const at = () => ({ now: clock.now(), ttlMs: LEASE_MS })
     let result: AcquireResult = await store.acquire(sessionId, owner, at())
-    // Our own is one that an activation which ended by a fault left behind: its commits are fenced from here on.
-    const orphaned = (holder: Owner) => holder.runtimeId === owner.runtimeId || isDead(holder)
-    if (!result.ok && result.refused === 'held' && orphaned(result.holder.owner))
+    if (!result.ok && result.refused === 'held' && this.#isOver(sessionId, result.holder))
       result = await store.acquire(sessionId, owner, { ...at(), replacing: result.holder.epoch })
-    if (result.ok) {
-      // What a killed runtime's tools left running must not work beside the turn that goes on.
-      const { previous } = result
-      if (previous !== undefined && previous.runtimeId !== owner.runtimeId && isDead(previous)) this.#ports.reap(previous)
-      return result.lease
-    }
-    if (result.refused === 'not-found') throw noSession(sessionId)
-    return null
+    if (!result.ok && result.refused === 'not-found') throw noSession(sessionId)
+    if (!result.ok) return null
+    this.#sightings.delete(sessionId)
+    if (result.previous !== undefined) this.#reap(result.previous, sessionId)
+    return result.lease
+  }
+
+  /** Is this lease over before its time? */
+  #isOver(sessionId: string, { owner, epoch, expiresAt }: Holder): boolean {
+    const now = this.#ports.clock.monotonic()
+    // Our own is one that an activation which ended by a fault left behind: its commits are fenced from here on.
+    if (owner.runtimeId === this.#ports.owner.runtimeId || this.#ports.isDead(owner)) return true
+    const seen = this.#sightings.get(sessionId)
+    // A lease that isn't renewed in its whole time has nobody who keeps it, whatever the clocks of two hosts, or one that was set back, say.
+    if (seen !== undefined && seen.epoch === epoch && seen.expiresAt === expiresAt) return now - seen.since >= LEASE_MS
+    this.#sightings.set(sessionId, { epoch, expiresAt, since: now })
+    return false
+  }
+
+  /** What another runtime's tools left running must not work beside the turn that goes on. */
+  #reap(previous: Owner, sessionId: string): void {
+    const { owner, isDead, reap } = this.#ports
+    if (previous.runtimeId === owner.runtimeId) return
+    if (isDead(previous)) reap(previous, null)
+    else if (previous.host === owner.host && previous.bootId === owner.bootId) reap(previous, sessionId)
   }
 
   /** Makes an activation of a lease that was just taken, and wakes it where something is due. */
   async adopt(lease: Lease): Promise<Activation> {
     const { log } = this.#ports
     const { sessionId } = lease
+    this.#keeper.hold(lease)
     let activation: Activation | null = null
     const followed = await log.follow(sessionId, {
       facts: (facts) => activation?.facts(facts),
       closed: (reason, error) => this.#closed(sessionId, reason, error),
     })
-    if (followed === null) throw noSession(sessionId)
+    if (followed === null) {
+      this.#keeper.drop(lease)
+      throw noSession(sessionId)
+    }
     await log.refresh(sessionId)
     activation = new Activation(this.#ports, this.#inbox, followed.session, lease)
     this.#activations.set(sessionId, activation)
-    this.#wanted.delete(sessionId)
+    this.#elsewhere.tookUp(sessionId)
     void activation.ended.then(() => {
       this.#activations.delete(sessionId)
+      this.#keeper.drop(lease)
       followed.leave()
     })
-    this.#renewSoon()
     activation.wake()
     return activation
-  }
-
-  #watchSoon(): void {
-    this.#cancelWatch ??= this.#ports.clock.after(WATCH_MS, () => {
-      this.#cancelWatch = null
-      this.#watching = this.#watch().catch((error: unknown) => this.#ports.report('sessions driven elsewhere could not be read', error))
-    })
-  }
-
-  /** RE-3: reads what other runtimes committed, and takes up what is due here once its holder is gone. */
-  async #watch(): Promise<void> {
-    const { log } = this.#ports
-    const elsewhere = [...new Set([...log.followedIds(), ...this.#wanted])].filter((id) => !this.#activations.has(id))
-    if (elsewhere.length === 0) return
-    this.#watchSoon()
-    for (const sessionId of elsewhere) {
-      await log.refresh(sessionId)
-      const session = await log.peek(sessionId)
-      if (session === null) {
-        this.#wanted.delete(sessionId)
-        log.close(sessionId, 'deleted', null)
-      } else if (!isDue(session.state)) {
-        if (log.followed(sessionId) === undefined) this.#wanted.delete(sessionId)
-      } else if (this.#wanted.has(sessionId) || this.#collected.has(sessionId)) await this.activate(sessionId)
-    }
   }
 
   #closed(sessionId: string, reason: ClosedReason, error: Error | null): void {
     this.#activations.get(sessionId)?.closed(reason, error)
   }
 
-  #renewSoon(): void {
-    this.#cancelRenewal ??= this.#ports.clock.after(RENEW_MS, () => {
-      this.#cancelRenewal = null
-      this.#renewing = this.#renew().catch((error: unknown) => this.#ports.report('leases could not be renewed', error))
-    })
-  }
-
-  /** Renews every lease; a lost one ends its activation, a log that grew elsewhere is read (RE-3, RE-4). */
-  async #renew(): Promise<void> {
-    const { log, store, clock } = this.#ports
-    const held = [...this.#activations.values()]
-    if (held.length === 0) return
-    this.#renewSoon()
-    const seqs = await store.renew(
-      held.map(({ lease }) => lease),
-      { now: clock.now(), ttlMs: LEASE_MS },
-    )
-    for (const [i, { sessionId }] of held.entries()) {
-      const seq = seqs[i] ?? null
-      if (seq === null) await lost(this.#ports, sessionId)
-      else if (seq > (log.followed(sessionId)?.state.seq ?? seq)) await log.refresh(sessionId)
+  /** A lost lease ends its activation, a log that grew elsewhere is read (RE-3, RE-4). */
+  async #renewed(seqs: readonly (readonly [string, number | null])[]): Promise<void> {
+    const { log } = this.#ports
+    this.#elsewhere.listen()
+    try {
+      for (const [sessionId, seq] of seqs) {
+        if (!this.#activations.has(sessionId)) continue
+        if (seq === null) await lost(this.#ports, sessionId)
+        else if (seq > (log.followed(sessionId)?.state.seq ?? seq)) await log.refresh(sessionId)
+      }
+    } catch (error) {
+      this.#ports.report('sessions that other runtimes wrote to could not be read', error)
     }
   }
 
   /** Stops every agent and gives the leases up. */
   async shutdown(): Promise<void> {
-    this.#cancelRenewal?.()
-    this.#cancelWatch?.()
-    await Promise.all([this.#renewing, this.#watching])
+    await this.#elsewhere.stop()
     await Promise.allSettled(this.#activating.values())
     const held = [...this.#activations.values()]
     await Promise.all(held.map((activation) => activation.stop()))
     await Promise.allSettled(held.map(({ lease }) => this.#ports.store.release(lease)))
-    this.#cancelRenewal?.()
-    this.#cancelWatch?.()
+    this.#keeper.stop()
+    await this.#afterRenewal
   }
 }

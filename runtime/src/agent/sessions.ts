@@ -9,9 +9,10 @@ import { isDue } from '../log/session-state.ts'
 import { fitting, sizeOf } from '../log/size.ts'
 import { catchUp, Transcript } from '../log/transcript.ts'
 import type { StoredSession } from '../store/store.ts'
+import { LEASE_MS } from '../store/upkeep.ts'
 import { checkSize, shownFaults } from './bounds.ts'
 import type { AgentPorts } from './ports.ts'
-import { LEASE_MS, Residency } from './residency.ts'
+import { Residency } from './residency.ts'
 
 export { MAX_PENDING }
 

@@ -17,6 +17,7 @@ export type Query =
   | { kind: 'list'; query: ListQuery }
   | { kind: 'read'; sessionId: string; after: number; limit: number }
   | { kind: 'receipt'; sessionId: string; messageId: string }
+  | { kind: 'seqs'; sessionIds: readonly string[] }
   | { kind: 'stats' }
 
 export interface StoreStats {
@@ -36,6 +37,7 @@ export interface Values {
   list: { sessions: StoredSession[]; nextCursor?: string }
   read: AnyFact[]
   receipt: number | null
+  seqs: (number | null)[]
   stats: StoreStats
   fault: FaultData
 }

@@ -28,6 +28,8 @@ function answer(rows: Rows, query: Exclude<Query, { kind: 'read' }>): Answer {
       const row = live(rows, query.sessionId)
       return { kind: 'receipt', value: row === null ? null : rows.receipt(row, query.messageId) }
     }
+    case 'seqs':
+      return { kind: 'seqs', value: query.sessionIds.map((sessionId) => live(rows, sessionId)?.seq ?? null) }
     case 'stats':
       return { kind: 'stats', value: rows.stats }
   }

@@ -1,12 +1,15 @@
 // Owns the store as callers see it: queues what writes so that a burst rides one transaction, and turns faults into refusals.
 import { setImmediate as endOfTick } from 'node:timers/promises'
 import type { AnyFact } from '@quiesce/schema'
+import type { Clock } from '../base/clock.ts'
 import { type Deferred, deferred } from '../base/deferred.ts'
 import { Refusal } from '../log/refusal.ts'
 import { type FaultData, StoreFault } from './fault.ts'
 import type { Home } from './home.ts'
+import { blindWatch, loopKeeper } from './lease-keeper.ts'
 import type { Answer, AnswerOf, Operation, Query, Reply, StoreStats, Values } from './operations.ts'
 import type { AcquireResult, CommitRequest, CommitResult, Lease, ListQuery, Owner, Store, StoredSession } from './store.ts'
+import type { Keeper, KeeperEvents, Watch } from './upkeep.ts'
 
 interface Waiting {
   /** The operation as JSON: what the caller changes afterwards doesn't count. */
@@ -59,6 +62,20 @@ export class QueuedStore implements Store {
 
   async receiptSeq(sessionId: string, messageId: string): Promise<number | null> {
     return valueAs('receipt', await this.#ask({ kind: 'receipt', sessionId, messageId }))
+  }
+
+  async seqs(sessionIds: readonly string[]): Promise<(number | null)[]> {
+    return valueAs('seqs', await this.#ask({ kind: 'seqs', sessionIds }))
+  }
+
+  /** Keeps leases, off the event loop where other processes share the store (RE-5). */
+  keep(events: KeeperEvents, clock: Clock): Keeper {
+    return this.#home.upkeep?.keep(events) ?? loopKeeper(this, clock, events)
+  }
+
+  /** Calls back soon after another process committed, where there can be one (RE-3). */
+  watch(onChange: () => void): Watch {
+    return this.#home.upkeep?.watch(onChange) ?? blindWatch(onChange)
   }
 
   /** Which driver is in use, and how many transactions were committed. *Contract:* rejects as commit. */

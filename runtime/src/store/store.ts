@@ -98,6 +98,8 @@ export interface Store {
   read(sessionId: string, after: number, limit: number): Promise<AnyFact[]>
   /** The seq of a message's receipt, or null. *Contract:* rejects as commit. */
   receiptSeq(sessionId: string, messageId: string): Promise<number | null>
+  /** The last seq of each session, or null where there is none. *Contract:* rejects as commit. */
+  seqs(sessionIds: readonly string[]): Promise<(number | null)[]>
   /** Waits for what is being committed, then closes. Safe to call twice. */
   close(): Promise<void>
 }

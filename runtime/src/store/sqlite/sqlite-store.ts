@@ -1,10 +1,16 @@
 // Owns the opening of a store in one SQLite file: the usual one, shared by every runtime of a user.
 import { resolve } from 'node:path'
+import { systemClock } from '../../base/clock.ts'
 import { Engine } from '../engine.ts'
 import { StoreFault } from '../fault.ts'
 import { type Home, inlineHome } from '../home.ts'
+import { loopKeeper } from '../lease-keeper.ts'
 import { QueuedStore, refusal } from '../queued-store.ts'
+import type { Upkeep } from '../upkeep.ts'
+import { ChangeWatch } from './change-watch.ts'
 import { connect } from './connection.ts'
+import { LateKeeper } from './late-keeper.ts'
+import { renewBy } from './renew-by.ts'
 import { SqliteRows } from './sqlite-rows.ts'
 
 export interface SqliteStoreOptions {
@@ -30,5 +36,24 @@ async function openInWorker(path: string): Promise<Home> {
 }
 
 export function openInlineHome(path: string): Home {
-  return inlineHome(new Engine(new SqliteRows(connect(path), path)))
+  const database = connect(path)
+  const engine = new Engine(new SqliteRows(database, path))
+  const home = inlineHome(engine)
+  let keeper: LateKeeper | null = null
+  const upkeep: Upkeep = {
+    keep: (events) => {
+      const instead = () => loopKeeper({ renew: renewBy(engine) }, systemClock, events)
+      keeper = new LateKeeper(() => openInWorker(path), events, instead)
+      return keeper
+    },
+    watch: (onChange) => new ChangeWatch(path, database, onChange),
+  }
+  return {
+    ...home,
+    upkeep,
+    close: async () => {
+      await keeper?.close()
+      await home.close()
+    },
+  }
 }
