@@ -50,11 +50,21 @@ describe('a failpoint', () => {
     expect(done).toEqual(['killed at 2'])
   })
 
-  it.each(['a', 'a#', 'a#x', '#1', '@', '@x', 'record:'])('refuses %s, and says what would be right', (setting) => {
-    expect(() => failpointFor(setting, remembering().actions)).toThrow(
-      `QUIESCE_FAILPOINT: expected record:<file>, <name>#<n> or @<ordinal>, got ${JSON.stringify(setting)}`,
-    )
+  it('kills and records, the point where it kills included', () => {
+    const { done, actions } = remembering()
+    const point = failpointFor('b#1;record:/x', actions)
+    for (const name of ['a', 'b', 'c']) point(name)
+    expect(done).toEqual(['/x 1 a#1\n', '/x 2 b#1\n', 'killed at 2', '/x 3 c#1\n'])
   })
+
+  it.each(['a', 'a#', 'a#x', '#1', '@', '@x', 'record:', ';', 'a#1;', 'a;record:/x', 'a#1record:/x'])(
+    'refuses %s, and says what would be right',
+    (setting) => {
+      expect(() => failpointFor(setting, remembering().actions)).toThrow(
+        `QUIESCE_FAILPOINT: expected <name>#<n>, @<ordinal>, record:<file>, or one of the first two with ;record:<file>, got ${JSON.stringify(setting)}`,
+      )
+    },
+  )
 })
 
 describe('the failpoints of a process', () => {

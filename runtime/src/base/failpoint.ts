@@ -14,13 +14,16 @@ export interface FailpointActions {
 }
 
 /**
- * `record:<file>` appends a line `<ordinal> <name>#<n>` per point, `n` being how often this one was met before, and now;
- * `<name>#<n>` and `@<ordinal>` kill the process there. *Contract:* throws where it is none of these.
+ * `<name>#<n>` and `@<ordinal>` kill the process there, `record:<file>` appends a line `<ordinal> <name>#<n>` for every point,
+ * `n` being how often this one was met, and `<where to kill>;record:<file>` does both. *Contract:* throws where it is none of these.
  */
 export function failpointFor(setting: string | undefined, actions: FailpointActions): Failpoint {
   if (setting === undefined || setting === '') return () => undefined
-  const match = /^(?:record:(?<file>.+)|@(?<ordinal>\d+)|(?<point>.+#\d+))$/s.exec(setting)
-  if (match === null) throw new Error(`QUIESCE_FAILPOINT: expected record:<file>, <name>#<n> or @<ordinal>, got ${JSON.stringify(setting)}`)
+  const match = /^(?:@(?<ordinal>\d+)|(?<point>.+?#\d+))?(?:(?:^|;)record:(?<file>.+))?$/s.exec(setting)
+  if (match === null)
+    throw new Error(
+      `QUIESCE_FAILPOINT: expected <name>#<n>, @<ordinal>, record:<file>, or one of the first two with ;record:<file>, got ${JSON.stringify(setting)}`,
+    )
   const { file, ordinal, point } = match.groups ?? {}
   // Each name belongs to one thread, so that a count per thread is one per process.
   const met = new Map<string, number>()
@@ -30,7 +33,7 @@ export function failpointFor(setting: string | undefined, actions: FailpointActi
     met.set(full, count)
     const place = actions.ordinal()
     if (file !== undefined) actions.record(file, `${place} ${full}#${count}\n`)
-    else if (`${full}#${count}` === point || (ordinal !== undefined && place === Number(ordinal))) actions.kill()
+    if (`${full}#${count}` === point || (ordinal !== undefined && place === Number(ordinal))) actions.kill()
   }
 }
 
