@@ -3,13 +3,21 @@ import { type FSWatcher, watch } from 'node:fs'
 import type { Watch } from '../upkeep.ts'
 import type { Database } from './driver.ts'
 
+/**
+ * When to look after the file changed, in ms: a commit shows in the version only once it is on disk and in the log's index, and
+ * the index gives no sign. What takes longer is found by the next `check`.
+ */
+const LOOKS_MS = [0, 2, 8, 40, 200, 1000]
+
 export class ChangeWatch implements Watch {
   readonly #version: () => number
   readonly #onChange: () => void
   #seen: number
   /** Null where the system has no watch to give: then only `check` looks. */
   #files: FSWatcher | null
-  #checking: NodeJS.Immediate | null = null
+  #looking: NodeJS.Timeout | undefined
+  /** Which of the looks comes next. */
+  #look = 0
 
   /** Commits of `database` itself don't count. *Contract:* throws StoreFault where the version can't be read. */
   constructor(path: string, database: Database, onChange: () => void) {
@@ -21,37 +29,53 @@ export class ChangeWatch implements Watch {
   }
 
   check(): void {
+    this.#changed()
+  }
+
+  /** Whether there was a change, told now. */
+  #changed(): boolean {
     let version: number
     try {
       version = this.#version()
     } catch {
       // Who reads or writes next is told what is wrong with the store.
-      return
+      return false
     }
-    if (version === this.#seen) return
+    if (version === this.#seen) return false
     this.#seen = version
     this.#onChange()
+    return true
   }
 
   stop(): void {
     this.#files?.close()
     this.#files = null
-    if (this.#checking !== null) clearImmediate(this.#checking)
+    clearTimeout(this.#looking)
   }
 
   #watchLog(path: string): FSWatcher | null {
     try {
-      const files = watch(path, { persistent: false }, () => {
-        // One commit makes several events, and they come together.
-        this.#checking ??= setImmediate(() => {
-          this.#checking = null
-          this.check()
-        })
-      })
+      // One commit makes several events, and they come together.
+      const files = watch(path, { persistent: false }, () => this.#lookFrom(0))
       files.on('error', () => this.stop())
       return files
     } catch {
       return null
     }
+  }
+
+  #lookFrom(look: number): void {
+    // A look that is about to come serves this event, too.
+    if (this.#looking !== undefined && this.#look === 0) return
+    clearTimeout(this.#looking)
+    this.#look = look
+    const ms = LOOKS_MS[look]
+    this.#looking =
+      ms === undefined
+        ? undefined
+        : setTimeout(() => {
+            this.#looking = undefined
+            if (!this.#changed()) this.#lookFrom(look + 1)
+          }, ms).unref()
   }
 }
