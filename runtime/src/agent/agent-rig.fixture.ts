@@ -69,7 +69,7 @@ export class Runtime {
       owner,
       keep: (events) => loopKeeper(cutStore, clock, events),
       watch: (onChange) => blindWatch(onChange),
-      reap: (other) => this.reaped.push(other.runtimeId),
+      reap: (other, sessionId) => this.reaped.push(sessionId === null ? other.runtimeId : `${other.runtimeId} ${sessionId}`),
       endTools: (sessionId) => this.ended.push(sessionId),
       isDead: (other) => dead.has(other.runtimeId),
       models: {

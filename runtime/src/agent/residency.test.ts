@@ -1,7 +1,7 @@
 import type { AnyFact } from '@quiesce/schema'
 import { expect, test, vi } from 'vitest'
 import { brokenRules } from '../log/log-rules.fixture.ts'
-import { RENEW_MS } from '../store/upkeep.ts'
+import { LEASE_MS, RENEW_MS } from '../store/upkeep.ts'
 import { quiet, Rig, says } from './agent-rig.fixture.ts'
 import { WATCH_MS } from './elsewhere.ts'
 
@@ -181,4 +181,71 @@ test('CAN-1, RE-2: a cancel that is committed just before the recovery is what t
   const facts = await rig.facts()
   expect(facts.filter(({ type }) => type === 'turn/end')).toMatchObject([{ data: { reason: { kind: 'cancelled' } } }])
   expect(brokenRules(facts, true)).toEqual([])
+})
+
+test('RE-3, RE-4: a lease that nobody renews is taken after its time, whatever a clock that was set back says', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const holder = rig.runtime
+  await holder.sessions.prompt({ sessionId: 's', content: 'hello' })
+  await quiet()
+  holder.kill()
+  rig.clock.setBack(3_600_000)
+  const other = rig.boot()
+  await other.sessions.prompt({ sessionId: 's', content: 'more' })
+  await pass(rig, LEASE_MS - WATCH_MS)
+  expect(other.asked).toHaveLength(0)
+  await pass(rig, 2 * WATCH_MS)
+  expect(other.asked).toHaveLength(1)
+  // The holder isn't known to be dead, and it is of this host: what its tools do for this session ends.
+  expect(other.reaped).toEqual(['runtime-1 s'])
+  for (const text of ['one', 'two']) (await rig.nextAsk()).answer(says(text))
+  await rig.idle()
+  expect(brokenRules(await rig.facts(), true)).toEqual([])
+})
+
+test('RE-4: a holder that renews keeps its session through a clock that is set back', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const holder = rig.runtime
+  await holder.sessions.prompt({ sessionId: 's', content: 'hello' })
+  await quiet()
+  const other = rig.boot()
+  await other.sessions.prompt({ sessionId: 's', content: 'more' })
+  for (const jump of [3_600_000, 60_000]) {
+    rig.clock.setBack(jump)
+    await pass(rig, 3 * LEASE_MS)
+  }
+  expect([holder.asked.length, other.asked.length]).toEqual([1, 0])
+})
+
+test('RE-4: a clock that is set forward may cost a live holder its session, but never lets two of them drive it', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const holder = rig.runtime
+  await holder.sessions.prompt({ sessionId: 's', content: 'hello' })
+  const asked = await rig.nextAsk()
+  const other = rig.boot()
+  await other.sessions.prompt({ sessionId: 's', content: 'more' })
+  rig.clock.setBack(-3_600_000)
+  await pass(rig, WATCH_MS)
+  const before = (await rig.facts()).length
+  asked.answer(says('too late'))
+  await quiet()
+  expect(await rig.facts()).toHaveLength(before)
+  for (const text of ['one', 'two']) (await rig.nextAsk()).answer(says(text))
+  await rig.idle()
+  expect(brokenRules(await rig.facts(), true)).toEqual([])
+})
+
+test('RE-5: a holder that lost its session ends the processes of its tools', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const stale = rig.runtime
+  await stale.sessions.prompt({ sessionId: 's', content: 'hello' })
+  await rig.nextAsk()
+  rig.declareDead(1)
+  await rig.boot().sessions.activate('s')
+  await pass(rig, RENEW_MS)
+  expect(new Set(stale.ended)).toEqual(new Set(['s']))
 })

@@ -36,6 +36,8 @@ export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<vo
 /** A clock that stands still until a test moves it. */
 export class ManualClock implements Clock {
   #now: number
+  /** Of the moment alone: durations go on. */
+  #setBackBy = 0
   #timers: { at: number; callback: () => void }[] = []
 
   constructor(start = 1_700_000_000_000) {
@@ -43,7 +45,12 @@ export class ManualClock implements Clock {
   }
 
   now(): number {
-    return this.#now
+    return this.#now - this.#setBackBy
+  }
+
+  /** Somebody sets the clock back, or forward by a negative `ms`. */
+  setBack(ms: number): void {
+    this.#setBackBy += ms
   }
 
   monotonic(): number {
