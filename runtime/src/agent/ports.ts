@@ -6,7 +6,7 @@ import type { EventLog } from '../log/event-log.ts'
 import type { ModelPart, ModelRequest, Outcome, ToolSpec } from '../models/model.ts'
 import type { Owner, Store } from '../store/store.ts'
 import type { Keeper, KeeperEvents, Watch } from '../store/upkeep.ts'
-import type { Tool, Verdict } from '../tools/tool.ts'
+import type { PlannedCall, Tool, Verdict } from '../tools/tool.ts'
 
 export interface AnswerHooks {
   newCallId(): string
@@ -30,7 +30,8 @@ export interface Tools {
   enabled(patterns: readonly string[] | undefined): readonly Tool[]
   specs(patterns: readonly string[] | undefined): readonly ToolSpec[]
   validate(tool: Tool, input: unknown): { ok: true; input: unknown } | { ok: false; message: string }
-  decide(permissions: PermissionsOf, tool: Tool, input: unknown): Verdict
+  /** *Contract:* never rejects. */
+  decide(permissions: PermissionsOf, call: PlannedCall): Verdict | Promise<Verdict>
   /** The environment of a tool's process. */
   environment(sessionEnv: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>>
 }

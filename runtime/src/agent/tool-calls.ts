@@ -3,7 +3,7 @@ import type { ContentBlockOf, FactErrorOf, UsageOf } from '@quiesce/schema'
 import { failpoint } from '../base/failpoint.ts'
 import type { Condition } from '../log/conditions.ts'
 import { fact, type NewFact } from '../log/facts.ts'
-import type { Tool, ToolOutcome } from '../tools/tool.ts'
+import type { PathGuard, Tool, ToolOutcome } from '../tools/tool.ts'
 import { type Driver, Halt, type OpenStep } from './driver.ts'
 import { interruptTurn } from './recovery.ts'
 import { closeTurn, continueTurn } from './turn.ts'
@@ -14,6 +14,7 @@ interface Call {
   callId: string
   tool: Tool
   input: unknown
+  guard: PathGuard | undefined
 }
 
 /** What became of one asked-for call before anything ran: the facts about it, and the call where it may run. */
@@ -35,7 +36,7 @@ export async function runCalls(
   asked: { message: NewFact; calls: readonly ToolUse[]; usage: UsageOf },
 ): Promise<OpenStep | null> {
   const { usage } = asked
-  const plans = asked.calls.map((use) => plan(driver, step, use))
+  const plans = await Promise.all(asked.calls.map((use) => plan(driver, step, use)))
   const calls = plans.flatMap(({ call }) => (call === null ? [] : [call]))
   const together = calls.every(({ tool }) => tool.parallel)
   const first = together ? calls : calls.slice(0, 1)
@@ -87,7 +88,7 @@ async function stopped(driver: Driver, step: OpenStep, facts: NewFact[], usage: 
   return closeTurn(driver, step, { facts, usage })
 }
 
-function plan(driver: Driver, step: OpenStep, use: ToolUse): Plan {
+async function plan(driver: Driver, step: OpenStep, use: ToolUse): Promise<Plan> {
   const { callId, name, input } = use
   const { tools } = driver.ports
   const asked = fact('tool/call', driver.now(), { ...step, callId, name, input, provider: 'runtime' })
@@ -100,13 +101,13 @@ function plan(driver: Driver, step: OpenStep, use: ToolUse): Plan {
   if (tool === undefined) return fails('tool_unknown', `There is no tool "${name}". There are: ${enabled.map((t) => t.name).join(', ')}.`)
   const valid = tools.validate(tool, input)
   if (!valid.ok) return fails('tool_input', valid.message)
-  const verdict = tools.decide(driver.config.permissions, tool, valid.input)
+  const verdict = await tools.decide(driver.config.permissions, { tool, input: valid.input, ...places(driver) })
   if (verdict.action === 'deny') return fails('permission_denied', verdict.reason)
   if (verdict.action === 'ask') {
     const nobody = `${verdict.reason}, and no client of this session answers permission requests`
     return fails('permission_denied', `Denied: ${nobody}.`, deniedAtOnce(driver, use, tool.summary(valid.input), nobody))
   }
-  return { facts: [asked], call: { callId, tool, input: valid.input } }
+  return { facts: [asked], call: { callId, tool, input: valid.input, guard: verdict.guard } }
 }
 
 /** CB-2: an `ask` that nobody can answer is denied at once, visibly. */
@@ -126,12 +127,16 @@ const notRun: ToolOutcome = {
   error: { code: 'tool_cancelled', message: 'the turn was stopped before the tool ran', retryable: false },
 }
 
+/** Where the session's tools may work. */
+const places = ({ config }: Driver) => ({ cwd: config.cwd, roots: [config.cwd, ...config.roots] })
+
 async function execute(driver: Driver, call: Call): Promise<Result> {
   const { config, ports, signal } = driver
   if (signal.aborted) return { callId: call.callId, outcome: notRun, durationMs: 0 }
   const started = ports.clock.monotonic()
-  const roots = [config.cwd, ...config.roots]
-  const context = { sessionId: driver.session.sessionId, cwd: config.cwd, roots, env: ports.tools.environment(config.env), signal }
+  const { guard } = call
+  const env = ports.tools.environment(config.env)
+  const context = { sessionId: driver.session.sessionId, ...places(driver), env, ...(guard !== undefined && { guard }), signal }
   failpoint('tool.before', () => call.tool.name)
   const outcome = await call.tool.execute(call.input, context).catch(failed)
   failpoint('tool.after', () => call.tool.name)

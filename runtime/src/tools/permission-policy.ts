@@ -22,7 +22,7 @@ const shellOperator = new RegExp(`[;&|<>\`$()\\n\\r${LINE_END}]`)
  * test` and not `npm test; rm -r .`. A `deny` of commands is a hint to the model and no fence: a command can be written in many
  * ways. To fence, deny the tool.
  */
-export const decide: Policy = (permissions, tool, input) => {
+export const decide: Policy = (permissions, { tool, input }) => {
   const mode = typeof permissions === 'string' ? permissions : permissions.mode
   const rules = typeof permissions === 'string' ? [] : permissions.rules
   const rule = rules.find((candidate) => applies(candidate, tool, input))

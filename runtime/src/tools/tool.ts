@@ -11,6 +11,8 @@ export interface ToolContext {
   roots: readonly string[]
   /** The whole environment of a process that a tool starts. */
   env: Readonly<Record<string, string>>
+  /** What the session's rules say of a file by where it really is. Absent: nothing, they speak of no file. */
+  guard?: PathGuard
   /** Aborts when the turn is cancelled or the runtime stops: the tool kills what it started, then settles. */
   signal: AbortSignal
 }
@@ -36,6 +38,8 @@ export interface Tool<Input = unknown> {
   readonly input: z.ZodMiniType<Input>
   /** One line that says what a call would do, for a permission request and for progress. */
   summary(input: Input): string
+  /** What the patterns of rules are matched against. Absent: the summary. */
+  subject?(input: Input): Subject
   /**
    * *Contract:* may throw: the caller makes an error result of it (TU-6). Settles soon after an abort, with nothing
    * left running.
@@ -43,8 +47,20 @@ export interface Tool<Input = unknown> {
   execute(input: Input, context: ToolContext): Promise<ToolOutcome>
 }
 
-/** The verdict on one call. */
-export type Verdict = { action: 'allow' } | { action: 'ask'; reason: string } | { action: 'deny'; reason: string }
+/** A file or directory as the call spells it, or a command of the shell. */
+export type Subject = { path: string } | { command: string }
+
+/** A call that may start, in its session's surroundings. */
+export type PlannedCall = Pick<ToolContext, 'cwd' | 'roots'> & { tool: Tool; input: unknown }
+
+/** The verdict on one call. One that starts, now or after an answer, gets the guard in its context. */
+export type Verdict =
+  | { action: 'allow'; guard?: PathGuard }
+  | { action: 'ask'; reason: string; guard?: PathGuard }
+  | { action: 'deny'; reason: string }
+
+/** The verdict on a file by its real path, absolute and without symbolic links. */
+export type PathGuard = (real: string) => Verdict
 
 /** Decides on a call before it starts. */
-export type Policy = (permissions: PermissionsOf, tool: Tool, input: unknown) => Verdict
+export type Policy = (permissions: PermissionsOf, call: PlannedCall) => Verdict | Promise<Verdict>
