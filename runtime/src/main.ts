@@ -33,8 +33,13 @@ async function openStore(config: Config, home: 'inline' | 'worker'): Promise<Que
 
 function openModels(config: Config): ModelRegistry {
   const named = Object.fromEntries(Object.entries(config.models).map(([name, { value }]) => [name, value]))
-  const parts = { clock: systemClock, random: Math.random }
-  return new ModelRegistry({ ...(config.model.value !== null && { default: config.model.value }), env: process.env, named }, parts)
+  const known = {
+    ...(config.model.value !== null && { default: config.model.value }),
+    env: process.env,
+    named,
+    refused: config.refusedModels,
+  }
+  return new ModelRegistry(known, { clock: systemClock, random: Math.random, retry: config.retry.value })
 }
 
 /** What a session may use is loaded while its client is still busy with the answer, not when its first prompt waits for it. */

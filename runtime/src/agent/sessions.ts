@@ -11,6 +11,7 @@ import { catchUp, Transcript } from '../log/transcript.ts'
 import type { StoredSession } from '../store/store.ts'
 import { LEASE_MS } from '../store/upkeep.ts'
 import { checkSize, shownFaults } from './bounds.ts'
+import { modelOptionFaults } from './model-options.ts'
 import type { AgentPorts } from './ports.ts'
 import { Residency } from './residency.ts'
 
@@ -70,7 +71,11 @@ export class Sessions {
     return this.#call(async () => {
       const { log, models, clock } = this.#ports
       const { sessionId, title, metadata, model, modelOptions, permissions, limits, outputSchema } = params
-      refuse([...unserved({ outputSchema, limits }), ...shownFaults({ title, metadata, permissions, limits })])
+      refuse([
+        ...unserved({ outputSchema, limits }),
+        ...shownFaults({ title, metadata, permissions, limits }),
+        ...modelOptionFaults(modelOptions),
+      ])
       checkSize('the change', { modelOptions })
       if (model !== undefined) models.check(model)
       const change = defined({ title, metadata, model, modelOptions, permissions, limits })
@@ -210,6 +215,7 @@ export class Sessions {
       ...directories,
       ...tools.faults(params.tools, params.env),
       ...shownFaults({ roots, permissions, limits, metadata, title }),
+      ...modelOptionFaults(params.modelOptions),
     ])
     checkSize("the session's configuration", params)
     const model = params.model ?? models.defaultModel()

@@ -1,75 +1,59 @@
-// Owns what a config file may say. Loads the YAML parser only where there is a file; refuses unknown keys, with their line.
-import { readFile } from 'node:fs/promises'
-import { faultsOf } from '@quiesce/schema/faults'
+// Owns how a config file is read: a file of YAML, small, and what is wrong with it, each with its line. Loads the parser only where
+// there is a file. What it may say is in config-schema.ts.
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import type { LineCounter, ParsedNode } from 'yaml'
-import * as z from 'zod/mini'
-import { type LogLevel, logLevels } from '../base/logger.ts'
-import type { NamedModel } from '../models/providers.ts'
 import { ConfigError } from './config-error.ts'
+import type { ConfigFile, FileFault, FileKind } from './config-schema.ts'
 
-export interface ConfigFile {
-  store?: string
-  model?: string
-  logLevel?: LogLevel
-  models?: Record<string, NamedModel>
+export type { ConfigFile, FileKind }
+
+export interface ReadFile {
+  content: ConfigFile
+  /** `<path>:<line>` of what is at this place, or of the last part of it that is there. */
+  place(at: readonly PropertyKey[]): string
 }
 
-const Named = z.strictObject({
-  provider: z.enum(['openai-compatible', 'scripted']),
-  baseURL: z.optional(z.string()),
-  apiKeyEnv: z.optional(z.string()),
-  contextWindow: z.optional(z.int().check(z.minimum(1))),
-  model: z.optional(z.string()),
-})
-const File = z.strictObject({
-  store: z.optional(z.string()),
-  model: z.optional(z.string()),
-  logLevel: z.optional(z.enum(logLevels)),
-  models: z.optional(z.record(z.string(), Named)),
-})
+const MAX_BYTES = 1024 * 1024
 
 /** The file's content, or null where there is none. *Contract:* rejects with ConfigError that names the file and the line. */
-export async function readConfigFile(path: string): Promise<ConfigFile | null> {
+export async function readConfigFile(path: string, kind: FileKind): Promise<ReadFile | null> {
   const text = await read(path)
-  return text === null ? null : parse(path, text)
+  return text === null ? null : parse(path, text, kind)
 }
 
+/** A checkout may hold a link to anything: what isn't a file of a sensible size isn't read. */
 async function read(path: string): Promise<string | null> {
+  let file: FileHandle | undefined
   try {
-    return await readFile(path, 'utf8')
+    // Without the flag, opening a pipe would wait for its writer.
+    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stat = await file.stat()
+    if (!stat.isFile()) throw new ConfigError(`${path}: can't be read: it is not a file`)
+    if (stat.size > MAX_BYTES) throw new ConfigError(`${path}: can't be read: it has ${stat.size} bytes, at most ${MAX_BYTES} are read`)
+    return await file.readFile('utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ENOENT' || code === 'ENOTDIR') return null
+    if (error instanceof ConfigError) throw error
     throw new ConfigError(`${path}: can't be read: ${error instanceof Error ? error.message : String(error)}`)
+  } finally {
+    await file?.close()
   }
 }
 
-async function parse(path: string, text: string): Promise<ConfigFile> {
-  const { default: yaml } = await import('yaml')
+async function parse(path: string, text: string, kind: FileKind): Promise<ReadFile> {
+  const [{ default: yaml }, { checkFile }] = await Promise.all([import('yaml'), import('./config-schema.ts')])
   const lines = new yaml.LineCounter()
   const document = yaml.parseDocument(text, { lineCounter: lines })
   const [broken] = document.errors
   if (broken !== undefined) throw new ConfigError(`${path}:${lines.linePos(broken.pos[0]).line}: not YAML: ${firstLine(broken.message)}`)
-  const verdict = File.safeParse(document.toJS() ?? {}, { reportInput: true })
-  if (verdict.success) return withoutAbsent(verdict.data)
-  const faults = verdict.error.issues.flatMap((issue) => describe(issue, path, (at) => lineOf(document.contents, at, lines)))
-  throw new ConfigError(faults.join('\n'))
+  const place = (at: readonly PropertyKey[]) => `${path}:${lineOf(document.contents, at, lines)}`
+  const verdict = checkFile(document.toJS() ?? {}, kind)
+  if (verdict.ok) return { content: verdict.content, place }
+  throw new ConfigError(verdict.faults.map(({ at, message }: FileFault) => `${place(at)}: ${message}`).join('\n'))
 }
 
-type Issue = z.core.$ZodIssue
-
-function describe(issue: Issue, path: string, line: (at: readonly PropertyKey[]) => number): string[] {
-  if (issue.code === 'unrecognized_keys') {
-    const allowed = Object.keys(issue.path.length === 0 ? File.shape : Named.shape).join(', ')
-    const where = issue.path.length === 0 ? '' : ` in ${issue.path.join('.')}`
-    return issue.keys.map(
-      (key) => `${path}:${line([...issue.path, key])}: unknown key ${JSON.stringify(key)}${where}; allowed are ${allowed}`,
-    )
-  }
-  return faultsOf([issue]).map((fault) => `${path}:${line(issue.path)}: ${fault.path === '' ? 'the file' : fault.path}: ${fault.message}`)
-}
-
-/** The line of what is at this place, or of the last part of it that is there. */
 function lineOf(root: ParsedNode | null, at: readonly PropertyKey[], lines: LineCounter): number {
   let node: ParsedNode | null = root
   let line = 1
@@ -85,27 +69,6 @@ function lineOf(root: ParsedNode | null, at: readonly PropertyKey[], lines: Line
 
 function isPair(value: unknown): value is { key: ParsedNode; value: ParsedNode | null } {
   return typeof value === 'object' && value !== null && 'key' in value && 'value' in value
-}
-
-/** zod keeps an optional key that was given as undefined; YAML can't say undefined, so only the type needs this. */
-function withoutAbsent(file: z.output<typeof File>): ConfigFile {
-  const { store, model, logLevel, models } = file
-  const named = Object.entries(models ?? {}).map(([name, { provider, baseURL, apiKeyEnv, contextWindow, model: served }]) => [
-    name,
-    {
-      provider,
-      ...(baseURL !== undefined && { baseURL }),
-      ...(apiKeyEnv !== undefined && { apiKeyEnv }),
-      ...(contextWindow !== undefined && { contextWindow }),
-      ...(served !== undefined && { model: served }),
-    },
-  ])
-  return {
-    ...(store !== undefined && { store }),
-    ...(model !== undefined && { model }),
-    ...(logLevel !== undefined && { logLevel }),
-    ...(models !== undefined && { models: Object.fromEntries(named) }),
-  }
 }
 
 const firstLine = (text: string): string => text.split('\n')[0] ?? text

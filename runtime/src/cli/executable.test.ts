@@ -271,7 +271,12 @@ describe('what is loaded late, in the bundle', () => {
     mkdirSync(folder)
     writeFileSync(join(folder, 'quiesce.yaml'), 'model: scripted/configured/s.yaml\n')
     writeFileSync(join(folder, 's.yaml'), '- text: from the script\n')
-    expect(await quiesce.run(['run', '--cwd', folder, 'hello'])).toMatchObject({ status: 0, stdout: 'from the script\n' })
+    expect(await quiesce.run(['run', '--cwd', folder, 'hello'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/quiesce\.yaml:1: model: .* it plays a script/),
+    })
+    const trusted = await quiesce.run(['run', '--cwd', folder, 'hello'], { QUIESCE_TRUST: folder })
+    expect(trusted).toMatchObject({ status: 0, stdout: 'from the script\n' })
     writeFileSync(join(folder, 'quiesce.yaml'), 'modle: x\n')
     expect(await quiesce.run(['run', '--cwd', folder, 'hello'])).toMatchObject({
       status: 2,

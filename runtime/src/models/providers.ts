@@ -1,112 +1,111 @@
-// Owns what a model's name needs before its provider is loaded: the server, the key, the script. No secret in any message.
+// Owns what a model's name means before its provider is loaded: the definition behind it, the server, the key, the script.
+import type { ModelOptionsOf } from '@quiesce/schema'
 import { Refusal } from '../log/refusal.ts'
+import { type Endpoint, type Environment, endpointOf } from './endpoint.ts'
+import type { RetryPolicy } from './retry.ts'
+import type { VendorSettings } from './vendor-settings.ts'
+
+export const providerKinds = ['openai-compatible', 'openai', 'anthropic', 'scripted'] as const
+export const openAIApis = ['responses', 'chat'] as const
 
 /** A provider of the user's own, used as `<its name>/<model>`. */
 export interface NamedModel {
-  /** What it is made of: `openai-compatible`, or `scripted`. */
-  provider: string
-  /** Default: OPENAI_COMPATIBLE_BASE_URL. */
+  /** What it is made of. */
+  provider: (typeof providerKinds)[number]
+  /** Default: the provider's variable, then the vendor's own. */
   baseURL?: string
   /** The environment variable that holds the key; without one, none is sent to `baseURL`. */
   apiKeyEnv?: string
+  /** Of `openai` alone; default: `responses`. */
+  api?: (typeof openAIApis)[number]
   contextWindow?: number
   /** The model that its bare name means. */
   model?: string
+  /** For what a session doesn't set itself. */
+  modelOptions?: ModelOptionsOf
+  retry?: Partial<RetryPolicy>
 }
 
 export interface ModelsConfig {
   /** `provider/model`. */
   default?: string
-  env: Readonly<Record<string, string | undefined>>
+  env: Environment
   named: Readonly<Record<string, NamedModel>>
+  /** Names that a file defines which doesn't count, and what to do about it. */
+  refused?: Readonly<Record<string, string>>
   /** Where `scripted/<file>` looks; default: the working directory. */
   scriptsDir?: string
 }
 
-export interface ServerSettings {
-  name: string
-  modelId: string
-  baseURL: string
-  apiKey?: string
-  contextWindow?: number
-}
+export type ServerSettings = Omit<VendorSettings, 'now'>
 
 export type ModelSettings =
   | { provider: 'scripted'; name: string; script: string }
-  | { provider: 'openai-compatible'; name: string; server: ServerSettings }
+  | { provider: 'openai-compatible' | 'anthropic'; name: string; server: ServerSettings }
+  | { provider: 'openai'; name: string; server: ServerSettings; api: (typeof openAIApis)[number] }
 
 const builtIn: Readonly<Record<string, NamedModel>> = {
+  anthropic: { provider: 'anthropic' },
+  openai: { provider: 'openai' },
   'openai-compatible': { provider: 'openai-compatible' },
   deepseek: { provider: 'openai-compatible', baseURL: 'https://api.deepseek.com/v1', apiKeyEnv: 'DEEPSEEK_API_KEY' },
   scripted: { provider: 'scripted' },
 }
 
-export function providerNames({ named }: ModelsConfig): string[] {
+export type Providers = Pick<ModelsConfig, 'named' | 'refused'>
+
+export function providerNames({ named }: Providers): string[] {
   return [...new Set([...Object.keys(builtIn), ...Object.keys(named)])].sort()
+}
+
+/** What the provider `name` is made of: the user's own first. */
+export function definitionOf({ named }: Providers, name: string): NamedModel | undefined {
+  for (const among of [named, builtIn]) if (Object.hasOwn(among, name)) return among[name]
+  return undefined
+}
+
+/** `provider/model` in its parts; a model's name may hold slashes itself, and a bare provider stands for its own `model`. */
+export function partsOf(providers: Providers, given: string): { provider: string; model: string | undefined } {
+  const slash = given.indexOf('/')
+  if (slash !== -1) return { provider: given.slice(0, slash), model: given.slice(slash + 1) }
+  return { provider: given, model: definitionOf(providers, given)?.model }
+}
+
+/** What the model's name stands for. *Contract:* throws Refusal `unknown_model`. */
+export function namedBy(config: Providers, given: string): { name: string; provider: string; model: string; definition: NamedModel } {
+  const { provider, model } = partsOf(config, given)
+  const definition = definitionOf(config, provider)
+  if (definition === undefined) throw unknown(given, undefinedReason(config, provider))
+  if (model === undefined || model === '') throw unknown(given, `it names no model: write ${provider}/<model>`)
+  return { name: `${provider}/${model}`, provider, model, definition }
 }
 
 /** *Contract:* throws Refusal `unknown_model` or `model_auth`. */
 export function settingsFor(config: ModelsConfig, given: string): ModelSettings {
-  const slash = given.indexOf('/')
-  const provider = slash === -1 ? given : given.slice(0, slash)
-  const definition = definitionOf(config, provider, given)
-  const model = slash === -1 ? definition.model : given.slice(slash + 1)
-  if (model === undefined || model === '') throw unknown(given, `it names no model: write ${provider}/<model>`)
-  const name = `${provider}/${model}`
-  if (definition.provider === 'scripted') return { provider: 'scripted', name, script: model }
-  if (definition.provider !== 'openai-compatible')
-    throw unknown(given, `its provider ${JSON.stringify(definition.provider)} is not one of openai-compatible, scripted`)
-  return { provider: 'openai-compatible', name, server: serverOf(config, definition, name, model) }
-}
-
-function definitionOf(config: ModelsConfig, provider: string, given: string): NamedModel {
-  for (const among of [config.named, builtIn]) {
-    const found = Object.hasOwn(among, provider) ? among[provider] : undefined
-    if (found !== undefined) return found
-  }
-  throw unknown(
-    given,
-    `${JSON.stringify(provider)} is no provider: known are ${providerNames(config).join(', ')}; a model is written provider/model`,
-  )
-}
-
-function serverOf({ env }: ModelsConfig, definition: NamedModel, name: string, modelId: string): ServerSettings {
-  const { contextWindow } = definition
-  const where = definition.baseURL === undefined ? 'OPENAI_COMPATIBLE_BASE_URL' : 'baseURL'
-  const text = definition.baseURL ?? setting(env, 'OPENAI_COMPATIBLE_BASE_URL')
-  if (text === undefined) throw unknown(name, `set ${where} to the server's base URL, for example http://127.0.0.1:8000/v1`)
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw unknown(name, `${where} must be a http or https URL, for example http://127.0.0.1:8000/v1`)
-  if (url.username !== '' || url.password !== '')
-    throw unknown(name, `${where} must not carry credentials: put the key in an environment variable`)
-  const apiKey = keyOf(env, definition, url, name)
-  return {
+  const { name, model, definition } = namedBy(config, given)
+  const { provider, contextWindow, api = 'responses' } = definition
+  if (provider === 'scripted') return { provider, name, script: model }
+  const { baseURL, apiKey, fault, keyVariable } = endpointOf(config.env, provider, definition)
+  if (fault !== null || baseURL === undefined) throw refusalOf(name, fault, keyVariable)
+  const server = {
     name,
-    modelId,
-    baseURL: text,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(contextWindow === undefined ? {} : { contextWindow }),
+    modelId: model,
+    baseURL,
+    ...(apiKey !== undefined && { apiKey }),
+    ...(contextWindow !== undefined && { contextWindow }),
   }
+  return provider === 'openai' ? { provider, name, server, api } : { provider, name, server }
 }
 
-/** A server on this machine may do without; a key is sent only where its configuration says so. */
-function keyOf(env: ModelsConfig['env'], { baseURL, apiKeyEnv }: NamedModel, url: URL, name: string): string | undefined {
-  const variable = apiKeyEnv ?? (baseURL === undefined ? 'OPENAI_COMPATIBLE_API_KEY' : undefined)
-  if (variable === undefined) return undefined
-  const key = setting(env, variable)
-  if (key !== undefined || (apiKeyEnv === undefined && isLoopback(url.hostname))) return key
-  throw new Refusal('model_auth', `${JSON.stringify(name)} needs a key: set ${variable}`, { model: name, variable })
+function refusalOf(name: string, fault: Endpoint['fault'], variable: string | undefined): Refusal {
+  if (fault?.code !== 'model_auth') return unknown(name, fault?.why ?? 'it has no base URL')
+  return new Refusal('model_auth', `${JSON.stringify(name)} needs a key: ${fault.why}`, { model: name, variable })
 }
 
-/** Blank counts as absent: a lost secret often leaves an empty variable. */
-function setting(env: ModelsConfig['env'], variable: string): string | undefined {
-  const value = env[variable]?.trim()
-  return value === '' ? undefined : value
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname)
+function undefinedReason(config: Providers, provider: string): string {
+  const refused = config.refused ?? {}
+  if (Object.hasOwn(refused, provider)) return `${refused[provider]}`
+  return `${JSON.stringify(provider)} is no provider: known are ${providerNames(config).join(', ')}; a model is written provider/model`
 }
 
 function unknown(model: string, why: string): Refusal {

@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { ManualClock } from '../base/clock.ts'
+import { startChatServer } from '../../../conformance/fixtures/chat-server.mjs'
+import { ManualClock, systemClock } from '../base/clock.ts'
 import { Refusal } from '../log/refusal.ts'
 import type { ModelsConfig } from './providers.ts'
 import { ModelRegistry } from './registry.ts'
+import { defaultRetry } from './retry.ts'
 
 const loaded = vi.hoisted(() => ({ sdk: 0, yaml: 0 }))
 vi.mock('@ai-sdk/openai-compatible', async (original) => {
@@ -74,8 +76,12 @@ describe('loading', () => {
 
 describe('a name', () => {
   it.each([
-    ['gpt', 'unknown_model', '"gpt" is no provider: known are deepseek, local, openai-compatible, scripted'],
-    ['nobody/x', 'unknown_model', 'known are deepseek, local, openai-compatible, scripted'],
+    [
+      'gpt',
+      'unknown_model',
+      '"gpt" is no provider: known are anthropic, deepseek, local, openai, openai-compatible, scripted; a model is written provider/model',
+    ],
+    ['nobody/x', 'unknown_model', 'known are anthropic, deepseek, local, openai'],
     ['constructor/x', 'unknown_model', 'is no provider'],
     ['openai-compatible', 'unknown_model', 'write openai-compatible/<model>'],
     ['local/', 'unknown_model', 'write local/<model>'],
@@ -92,41 +98,12 @@ describe('a name', () => {
     await expect(models.resolve(name)).rejects.toMatchObject({ code, message: refusal.message })
   })
 
-  it.each([
-    [{ OPENAI_COMPATIBLE_BASE_URL: 'http://models.example/v1' }, 'model_auth', 'set OPENAI_COMPATIBLE_API_KEY'],
-    [
-      { OPENAI_COMPATIBLE_BASE_URL: 'http://models.example/v1', OPENAI_COMPATIBLE_API_KEY: '  ' },
-      'model_auth',
-      'OPENAI_COMPATIBLE_API_KEY',
-    ],
-    [{ OPENAI_COMPATIBLE_BASE_URL: '' }, 'unknown_model', 'set OPENAI_COMPATIBLE_BASE_URL'],
-    [{ OPENAI_COMPATIBLE_BASE_URL: 'localhost:8000' }, 'unknown_model', 'must be a http or https URL'],
-    [{ OPENAI_COMPATIBLE_BASE_URL: 'nonsense' }, 'unknown_model', 'must be a http or https URL'],
-    [{ OPENAI_COMPATIBLE_BASE_URL: 'http://me:hidden@localhost/v1' }, 'unknown_model', 'must not carry credentials'],
-    [{ OPENAI_COMPATIBLE_BASE_URL: 'http://models.example/v1', OPENAI_COMPATIBLE_API_KEY: 'hidden' }, 'none', ''],
-    [{ OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.2:8000/v1' }, 'none', ''],
-    [{ OPENAI_COMPATIBLE_BASE_URL: 'http://[::1]:8000/v1' }, 'none', ''],
-  ])('openai-compatible/m with %j: %s', (env, code, words) => {
-    const refusal = refusalOf(() => registry({ env }).check('openai-compatible/m'))
-    expect(refusal.code).toBe(code)
-    expect(refusal.message).toContain(words)
-    expect(refusal.message).not.toContain('hidden')
-  })
-
-  it('of a named provider needs the key that it names, and gets no other', async () => {
-    const named = {
+  it('of a named provider is loaded with its window', async () => {
+    const named: ModelsConfig['named'] = {
       mine: { provider: 'openai-compatible', baseURL: 'https://models.example/v1', apiKeyEnv: 'MINE', contextWindow: 9, model: 'a/b' },
     }
-    expect(refusalOf(() => registry({ named, env: { OPENAI_COMPATIBLE_API_KEY: 'x' } }).check('mine/q'))).toMatchObject({
-      code: 'model_auth',
-      message: '"mine/q" needs a key: set MINE',
-    })
     const model = await registry({ named, env: { MINE: 'k' } }).resolve('mine')
     expect([model.name, model.contextWindow]).toEqual(['mine/a/b', 9])
-  })
-
-  it('of a provider that is made of nothing known is refused', () => {
-    expect(refusalOf(() => registry({ named: { mine: { provider: 'magic' } } }).check('mine/q')).message).toContain('"magic" is not one of')
   })
 })
 
@@ -146,7 +123,7 @@ describe('the default', () => {
 })
 
 it('lists what can be named without asking anybody, and what each one lacks', () => {
-  const named = {
+  const named: ModelsConfig['named'] = {
     local: { provider: 'openai-compatible', baseURL: 'http://localhost/v1', contextWindow: 8, model: 'q' },
     bare: { provider: 'scripted' },
   }
@@ -185,5 +162,35 @@ describe('an answer', () => {
     })
     writeFileSync(join(scriptsDir, 'bad.json'), '[{"txt":"hi"}]')
     expect(await registry().answer('scripted/bad', request, hooks)).toMatchObject({ kind: 'failure', error: { code: 'model_request' } })
+  })
+
+  it('is retried as its provider says, then as the configuration says (TU-5)', async () => {
+    const server = await startChatServer(Array.from({ length: 9 }, () => ({ status: 503 })))
+    const named: ModelsConfig['named'] = {
+      patient: { provider: 'openai-compatible', baseURL: server.baseURL, retry: { attempts: 4 } },
+      plain: { provider: 'openai-compatible', baseURL: server.baseURL },
+    }
+    const retry = { ...defaultRetry, attempts: 3, firstDelayMs: 0, maxRetryAfterMs: 0 }
+    const models = new ModelRegistry({ env: {}, named }, { clock: systemClock, random: () => 0, retry })
+    const attempts: Record<string, number[]> = { patient: [], plain: [] }
+    for (const [name, seen] of Object.entries(attempts)) {
+      const onRetry = async ({ attempt }: { attempt: number }) => void seen.push(attempt)
+      expect(await models.answer(`${name}/m`, request, { ...hooks, onRetry })).toMatchObject({ kind: 'failure' })
+    }
+    await server.close()
+    expect(attempts).toEqual({ patient: [1, 2, 3], plain: [1, 2] })
+  })
+
+  it('is asked for with the options of its provider, where the session has none of its own', async () => {
+    const server = await startChatServer([{ text: 'a' }, { text: 'b' }])
+    const modelOptions = { temperature: 0.5, seed: 7, providerOptions: { user: 'me', top_k: 3 } }
+    const named: ModelsConfig['named'] = { mine: { provider: 'openai-compatible', baseURL: server.baseURL, modelOptions } }
+    const models = registry({ named })
+    await models.answer('mine/m', { ...request, options: { seed: 8, providerOptions: { user: 'you' } } }, hooks)
+    await models.answer('mine/m', request, hooks)
+    await server.close()
+    const asked = server.requests.map(({ body }): unknown => JSON.parse(body))
+    expect(asked[0]).toMatchObject({ temperature: 0.5, seed: 8, user: 'you', top_k: 3 })
+    expect(asked[1]).toMatchObject({ temperature: 0.5, seed: 7, user: 'me', top_k: 3 })
   })
 })

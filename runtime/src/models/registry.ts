@@ -1,10 +1,11 @@
 // Owns the names of models: which provider a name means, what it needs, and the model behind it. Refuses what isn't configured.
-import type { ModelInfoOf } from '@quiesce/schema'
+import type { ModelInfoOf, ModelOptionsOf } from '@quiesce/schema'
 import type { Clock } from '../base/clock.ts'
 import { noUsage } from '../log/facts.ts'
 import { Refusal } from '../log/refusal.ts'
 import type { Model, ModelRequest, Outcome } from './model.ts'
-import { type ModelsConfig, providerNames, settingsFor } from './providers.ts'
+import { type ProviderReport, reportProviders } from './provider-report.ts'
+import { definitionOf, type ModelSettings, type ModelsConfig, type NamedModel, partsOf, settingsFor } from './providers.ts'
 import { type AnswerHooks, requestAnswer } from './request.ts'
 import { defaultRetry, type RetryPolicy } from './retry.ts'
 import { DirectoryGates, type Gates } from './scripted/gates.ts'
@@ -14,7 +15,7 @@ export interface ModelRegistryParts {
   clock: Clock
   /** From 0 to below 1; for the jitter of retries. */
   random(): number
-  /** Default: defaultRetry. */
+  /** Of every provider that has none of its own; default: defaultRetry. */
   retry?: RetryPolicy
   /** Of scripted models; default: the directory QUIESCE_GATES, where it is set. */
   gates?: Gates
@@ -80,11 +81,17 @@ export class ModelRegistry {
     }).unref()
   }
 
-  /** One step's request to the named model, retries and time limits included. *Contract:* never rejects: a refusal is a failure too. */
-  async answer(name: string, request: ModelRequest, hooks: AnswerHooks): Promise<Outcome> {
-    const { clock, random, retry = defaultRetry } = this.#parts
+  /**
+   * One step's request to the named model, retries and time limits included. What the request's options leave open, its provider's
+   * decide. *Contract:* never rejects: a refusal is a failure too.
+   */
+  async answer(name: string, request: ModelRequest, hooks: AnswerHooks, limits: Partial<RetryPolicy> = {}): Promise<Outcome> {
+    const { clock, random, retry: general = defaultRetry } = this.#parts
+    const { modelOptions, retry: own } = this.#definition(name) ?? {}
+    const retry = { ...general, ...own, ...limits }
     try {
-      return await requestAnswer(await this.resolve(name), request, { clock, retry, random, ...boundHooks(hooks) })
+      const asked = { ...request, options: optionsOver(modelOptions, request.options) }
+      return await requestAnswer(await this.resolve(name), asked, { clock, retry, random, ...boundHooks(hooks) })
     } catch (error) {
       const code = error instanceof Refusal && error.code === 'model_auth' ? 'model_auth' : 'model_request'
       const message = error instanceof Error ? error.message : String(error)
@@ -101,14 +108,19 @@ export class ModelRegistry {
     return provider === undefined ? all : all.filter((info) => info.provider === provider)
   }
 
-  /** Every provider that a name may begin with. */
-  providers(): string[] {
-    return providerNames(this.#config)
+  /** Every provider that a name may begin with, and what it lacks. */
+  providers(): ProviderReport[] {
+    return reportProviders(this.#config)
+  }
+
+  /** What the named model's provider is made of. */
+  #definition(name: string): NamedModel | undefined {
+    return definitionOf(this.#config, partsOf(this.#config, name).provider)
   }
 
   #describe(model: string): ModelInfoOf {
     const provider = model.split('/')[0] ?? model
-    const contextWindow = Object.hasOwn(this.#config.named, provider) ? this.#config.named[provider]?.contextWindow : undefined
+    const contextWindow = this.#definition(model)?.contextWindow
     const info: ModelInfoOf = { model, provider, available: true }
     if (contextWindow !== undefined) info.contextWindow = contextWindow
     if (model === this.#config.default) info.default = true
@@ -124,8 +136,7 @@ export class ModelRegistry {
   async #load(name: string): Promise<Model> {
     const settings = settingsFor(this.#config, name)
     if (settings.provider === 'scripted') return loadScripted(settings.name, settings.script, this.#scriptsDir, this.#scriptGates())
-    const { openAICompatible } = await import('./openai-compatible.ts')
-    return openAICompatible({ ...settings.server, now: () => this.#parts.clock.now() })
+    return loadVendor(settings, () => this.#parts.clock.now())
   }
 
   get #scriptsDir(): string {
@@ -137,6 +148,21 @@ export class ModelRegistry {
     if (this.#gates === undefined && directory) this.#gates = new DirectoryGates(directory)
     return this.#gates
   }
+}
+
+/** Each vendor's code is loaded at its first use. */
+async function loadVendor(settings: Exclude<ModelSettings, { provider: 'scripted' }>, now: () => number): Promise<Model> {
+  const server = { ...settings.server, now }
+  if (settings.provider !== 'openai-compatible') throw new Refusal('unknown_model', `${settings.name}: not there yet`)
+  return (await import('./openai-compatible.ts')).openAICompatible(server)
+}
+
+/** Option by option, and name by name within `providerOptions`: what the session sets comes before what its provider does. */
+export function optionsOver(defaults: ModelOptionsOf | undefined, own: ModelOptionsOf): ModelOptionsOf {
+  if (defaults === undefined) return own
+  const merged = { ...defaults, ...own }
+  if (defaults.providerOptions === undefined || own.providerOptions === undefined) return merged
+  return { ...merged, providerOptions: { ...defaults.providerOptions, ...own.providerOptions } }
 }
 
 /** The hooks as an object of their own: a caller may hand in one with methods that need their `this`. */
