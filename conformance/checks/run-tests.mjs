@@ -9,6 +9,7 @@ import { fromJunit, fromLastLine, fromVitest, settle } from './test-counts.mjs'
 /** Suites that are scripts: each prints `N passed, N failed` as its last line. The command runs at the root of the repository. */
 export const scriptSuites = [
   { name: 'examples', command: ['node', 'conformance/demo/examples.mjs'] },
+  { name: 'shared store', command: ['node', 'conformance/shared-store/run.mjs'] },
   { name: 'node24', command: ['node', 'conformance/pack/node24.mjs'] },
   { name: 'pack', command: ['node', 'conformance/pack/pack.mjs'] },
 ]
