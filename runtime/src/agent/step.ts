@@ -21,8 +21,9 @@ async function ask(driver: Driver, step: OpenStep): Promise<Outcome> {
   const [transcript, system] = [await driver.transcript(), await driver.system()]
   if (driver.signal.aborted) return { kind: 'aborted', content: [], usage: noUsage }
   const { config, ports, signal } = driver
+  const { sessionId } = driver.session
   const messages = transcript.messages.map(({ role, content }) => ({ role: role as 'user' | 'assistant' | 'tool', content }))
-  const request = { system, messages, tools: ports.tools.specs(config.tools), options: config.modelOptions ?? {}, signal }
+  const request = { system, messages, tools: ports.tools.specs(config.tools), options: config.modelOptions ?? {}, sessionId, signal }
   return ports.models.answer(config.model, request, hooks(driver, step))
 }
 
@@ -30,7 +31,8 @@ function hooks(driver: Driver, step: OpenStep): AnswerHooks {
   return {
     newCallId: () => driver.id('call'),
     onPart: (part) => {
-      if (part.type === 'text' || part.type === 'reasoning') driver.session.delta({ ...step, kind: part.type, index: 0, text: part.text })
+      if ((part.type === 'text' || part.type === 'reasoning') && part.text !== '')
+        driver.session.delta({ ...step, kind: part.type, index: 0, text: part.text })
       if (part.type === 'tool_input') driver.session.delta({ ...step, kind: 'tool_input', index: part.index, text: part.text })
     },
     onRetry: async (retry) => {

@@ -3,9 +3,9 @@ import type { ContentBlockOf, FinishOf } from '@quiesce/schema'
 import type { ModelPart } from './model.ts'
 
 type Call = Extract<ModelPart, { type: 'tool_call' }>
-type Reasoning = Extract<ModelPart, { type: 'reasoning' }>
+type Words = Extract<ModelPart, { type: 'text' | 'reasoning' }>
 
-/** A piece without text and without signature says nothing, and makes no block. */
+/** A piece without text and without signature says nothing, and makes no block; nor does a signature alone, but for reasoning. */
 export class AnswerBuilder {
   readonly #blocks: ContentBlockOf[] = []
   readonly #newCallId: () => string
@@ -17,8 +17,7 @@ export class AnswerBuilder {
   }
 
   add(part: ModelPart): void {
-    if (part.type === 'text') this.#addText(part.text)
-    else if (part.type === 'reasoning') this.#addReasoning(part)
+    if (part.type === 'text' || part.type === 'reasoning') this.#addWords(part)
     else if (part.type === 'tool_call') this.#addCall(part)
   }
 
@@ -43,17 +42,13 @@ export class AnswerBuilder {
     return { content, finish: content.some((block) => block.type === 'tool_use') ? 'tool_calls' : 'stop' }
   }
 
-  #addText(text: string): void {
-    if (text === '') return
-    if (this.#open?.type !== 'text') this.#begin('text')
-    this.#open?.pieces.push(text)
-  }
-
-  #addReasoning({ text, signature }: Reasoning): void {
-    if (text === '' && signature === undefined) return
-    if (this.#open?.type !== 'reasoning') this.#begin('reasoning')
-    if (text !== '') this.#open?.pieces.push(text)
-    if (signature === undefined || this.#open === null) return
+  #addWords({ type, text, signature }: Words): void {
+    const isSealed = signature !== undefined && (type === 'reasoning' || this.#open?.type === 'text')
+    if (text === '' && !isSealed) return
+    if (this.#open?.type !== type) this.#begin(type)
+    if (this.#open === null) return
+    if (text !== '') this.#open.pieces.push(text)
+    if (signature === undefined) return
     this.#open.signature = signature
     this.#close() // a signature seals its block
   }
@@ -66,6 +61,7 @@ export class AnswerBuilder {
       vendorCallId: call.vendorCallId,
       name: call.name,
       input: call.invalid ?? call.input,
+      ...signed(call.signature),
     })
   }
 
@@ -78,8 +74,10 @@ export class AnswerBuilder {
     if (this.#open === null) return
     const { type, pieces, signature } = this.#open
     this.#open = null
-    const text = pieces.join('')
-    if (type === 'text') this.#blocks.push({ type, text })
-    else this.#blocks.push({ type, text, ...(signature === undefined ? {} : { signature }) })
+    this.#blocks.push({ type, text: pieces.join(''), ...signed(signature) })
   }
+}
+
+function signed(signature: string | undefined): { signature?: string } {
+  return signature === undefined ? {} : { signature }
 }

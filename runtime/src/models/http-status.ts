@@ -3,7 +3,7 @@ import type { FactErrorOf } from '@quiesce/schema'
 
 export type Verdict = Pick<FactErrorOf, 'code' | 'retryable'>
 
-const contextLength = /context[ _](length|window)|maximum context|too many tokens|prompt is too long/i
+const contextLength = /context[ _](length|window|limit|size)|maximum context|too many tokens|prompt is too long/i
 
 /** Do the words of a refusal say that the conversation is too long? */
 export function isContextLength(words: string): boolean {

@@ -20,18 +20,21 @@ export interface ModelRequest {
   messages: readonly ModelMessage[]
   tools: readonly ToolSpec[]
   options: ModelOptionsOf
+  /** The same for every request of a session: a vendor may find its cache by it. */
+  sessionId?: string
   signal: AbortSignal
   /** To be called as bytes come, also where they make no part (keep-alive comments): a stream that shows life isn't stalled. */
   onBytes?: () => void
 }
 
+/** A `signature` ends its block, and goes back with it verbatim; it is the vendor's own, and nobody else reads it. */
 export type ModelPart =
-  | { type: 'text'; text: string }
+  | { type: 'text'; text: string; signature?: string }
   | { type: 'reasoning'; text: string; signature?: string }
   /** A piece of a call's input on its way; `index` counts the calls of this answer. */
   | { type: 'tool_input'; index: number; text: string }
   /** A whole call. `input` is the parsed JSON; where the model wrote no JSON, `invalid` is its text. */
-  | { type: 'tool_call'; vendorCallId: string; name: string; input: unknown; invalid?: string }
+  | { type: 'tool_call'; vendorCallId: string; name: string; input: unknown; invalid?: string; signature?: string }
   /** The vendor's own finish: only with it the stream counts as finished (TU-5). */
   | { type: 'finish'; finish: FinishOf; usage: UsageOf }
   /** The end of a failed stream. `error.retryable` says that it is transient (TU-5); `usage` is what it cost, where known. */

@@ -2,7 +2,20 @@ import type { ContentBlockOf } from '@quiesce/schema'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { ModelMessage } from './model.ts'
-import { promptOf, UnsupportedContent } from './openai-prompt.ts'
+import { promptOf as mapped, type PromptRules, UnsupportedContent } from './prompt.ts'
+
+const compatible: PromptRules = {
+  model: 'p/m',
+  vendor: 'openaiCompatible',
+  sealKey: 'google',
+  plainReasoning: true,
+  callIds: /./s,
+  objectInputs: false,
+  noBlankText: false,
+  resultImages: 'behind',
+}
+
+const promptOf = (system: string, messages: readonly ModelMessage[]) => mapped(system, messages, compatible)
 
 const string = fc.string({ unit: 'grapheme', maxLength: 12 })
 const callId = fc.constantFrom('call_1', 'call_2', 'call_3')
