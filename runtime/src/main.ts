@@ -22,6 +22,7 @@ import { Subscriptions } from './subscriptions/subscriptions.ts'
 import { builtInTools } from './tools/built-in.ts'
 import { environmentFaults, toolEnvironment } from './tools/environment.ts'
 import { decide } from './tools/permission-policy.ts'
+import { openOutputs } from './tools/kept-files.ts'
 import { killAllGroups, killGroupsOf, markGroups, onGroupsChanged, reapGroups } from './tools/process-group.ts'
 import { ToolRegistry, validateInput } from './tools/registry.ts'
 
@@ -88,6 +89,7 @@ async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Lo
     models: prepared(models),
     tools,
     prompts: systemPrompts,
+    outputs: openOutputs(config.store.value === 'memory:' ? runtimeId : config.store.value, process.env, logger.report),
     owner: { runtimeId, ...identify() },
     keep: (events) => {
       const keeper = store.keep(events, systemClock)

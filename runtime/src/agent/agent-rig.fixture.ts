@@ -52,6 +52,8 @@ export class Runtime {
   readonly called: Called[] = []
   readonly reports: unknown[] = []
   readonly reaped: string[] = []
+  /** Sessions whose kept outputs were removed. */
+  readonly removed: string[] = []
   readonly ended: string[] = []
   readonly #cut: { alive: boolean; failing: boolean }
 
@@ -87,6 +89,7 @@ export class Runtime {
         environment: () => ({}),
       },
       prompts: { system: async () => 'system' },
+      outputs: { place: () => null, remove: async (sessionId) => void this.removed.push(sessionId) },
       report: (_, error) => this.reports.push(error),
     }
     this.sessions = new Sessions(ports)

@@ -6,7 +6,7 @@ import type { EventLog } from '../log/event-log.ts'
 import type { ModelPart, ModelRequest, Outcome, ToolSpec } from '../models/model.ts'
 import type { Owner, Store } from '../store/store.ts'
 import type { Keeper, KeeperEvents, Watch } from '../store/upkeep.ts'
-import type { PlannedCall, Tool, Verdict } from '../tools/tool.ts'
+import type { PlannedCall, Spill, Tool, Verdict } from '../tools/tool.ts'
 
 export interface AnswerHooks {
   newCallId(): string
@@ -36,6 +36,14 @@ export interface Tools {
   environment(sessionEnv: Readonly<Record<string, string>> | undefined): Readonly<Record<string, string>>
 }
 
+/** What is kept of the outputs that were too long to be shown. */
+export interface KeptOutputs {
+  /** The place for a call's output, or null where nothing can be kept. */
+  place(sessionId: string, callId: string): Spill | null
+  /** Removes all that a session kept. *Contract:* never rejects. */
+  remove(sessionId: string): Promise<void>
+}
+
 export interface Prompts {
   /** The system text of a session: the given or default one, AGENTS.md and instructions joined. *Contract:* never rejects. */
   system(config: SessionConfigOf): Promise<string>
@@ -49,6 +57,7 @@ export interface AgentPorts {
   models: Models
   tools: Tools
   prompts: Prompts
+  outputs: KeptOutputs
   owner: Owner
   /** Keeps the leases that are held here (RE-5). */
   keep(events: KeeperEvents): Keeper

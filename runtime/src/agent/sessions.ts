@@ -92,6 +92,7 @@ export class Sessions {
       if (!(await this.#ports.store.delete(sessionId))) throw noSession(sessionId)
       this.#ports.log.close(sessionId, 'deleted', null)
       await activation?.ended
+      await this.#ports.outputs.remove(sessionId)
     })
   }
 

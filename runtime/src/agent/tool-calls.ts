@@ -136,7 +136,9 @@ async function execute(driver: Driver, call: Call): Promise<Result> {
   const started = ports.clock.monotonic()
   const { guard } = call
   const env = ports.tools.environment(config.env)
-  const context = { sessionId: driver.session.sessionId, ...places(driver), env, ...(guard !== undefined && { guard }), signal }
+  const { sessionId } = driver.session
+  const spill = ports.outputs.place(sessionId, call.callId)
+  const context = { sessionId, ...places(driver), env, ...(guard !== undefined && { guard }), spill, signal }
   failpoint('tool.before', () => call.tool.name)
   const outcome = await call.tool.execute(call.input, context).catch(failed)
   failpoint('tool.after', () => call.tool.name)

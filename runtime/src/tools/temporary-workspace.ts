@@ -20,6 +20,7 @@ export async function temporaryWorkspace(): Promise<Workspace> {
   await mkdir(root)
   await mkdir(outside)
   const env = { PATH: process.env.PATH ?? '' }
-  const context = { sessionId: 'ses_test', cwd: root, roots: [root], env, signal: new AbortController().signal }
+  const spill = { directory: join(base, 'kept', 'session'), name: 'call.txt' }
+  const context = { sessionId: 'ses_test', cwd: root, roots: [root], env, spill, signal: new AbortController().signal }
   return { root, outside, context, [Symbol.asyncDispose]: () => rm(base, { recursive: true, force: true }) }
 }

@@ -13,8 +13,17 @@ export interface ToolContext {
   env: Readonly<Record<string, string>>
   /** What the session's rules say of a file by where it really is. Absent: nothing, they speak of no file. */
   guard?: PathGuard
+  /** Where an output is kept that is too long to be shown; null where nothing is kept. */
+  spill: Spill | null
   /** Aborts when the turn is cancelled or the runtime stops: the tool kills what it started, then settles. */
   signal: AbortSignal
+}
+
+export interface Spill {
+  /** Absolute, and perhaps not there yet: the session's own, outside its roots. Tools that read may read what is in it. */
+  directory: string
+  /** The name of this call's output in it. */
+  name: string
 }
 
 export interface ToolOutcome {
