@@ -6,16 +6,22 @@ export interface Fault {
   message: string
 }
 
-/** `['content', 0, 'text']` as `content[0].text`. */
+const longestKey = 200
+
+/** `['content', 0, 'text']` as `content[0].text`; a very long key is cut short. */
 export function pathText(path: readonly PropertyKey[]): string {
   let text = ''
-  for (const part of path) text += typeof part === 'number' ? `[${part}]` : text === '' ? String(part) : `.${String(part)}`
+  for (const part of path) text += typeof part === 'number' ? `[${part}]` : text === '' ? keyText(part) : `.${keyText(part)}`
   return text
 }
 
-function depth(issues: readonly z.core.$ZodIssue[]): number {
-  return Math.max(0, ...issues.map((issue) => issue.path.length))
+function keyText(key: PropertyKey): string {
+  const text = String(key)
+  return text.length > longestKey ? `${text.slice(0, longestKey)}...` : text
 }
+
+/** However many there are: a spread of them all would not fit on the stack. */
+const depth = (issues: readonly z.core.$ZodIssue[]): number => issues.reduce((most, issue) => Math.max(most, issue.path.length), 0)
 
 /** Checks a value at a boundary: the value as parsed, or every fault with its path. */
 export function check<S extends z.ZodMiniType>(

@@ -1,6 +1,5 @@
 // Owns what each method does: one row per method, from valid params to a result. Decides nothing itself.
 import {
-  check,
   type MethodName,
   type ModelInfoOf,
   methods,
@@ -12,9 +11,9 @@ import {
 import type * as z from 'zod/mini'
 import type { Sessions } from '../agent/sessions.ts'
 import { VERSION } from '../base/version.ts'
-import { InvalidParams, Refusal } from '../log/refusal.ts'
+import { Refusal } from '../log/refusal.ts'
 import type { Subscriptions } from '../subscriptions/subscriptions.ts'
-import { unkeepable } from './keepable.ts'
+import { checkParams } from './check-params.ts'
 import type { Answer } from './peer.ts'
 
 /** What the methods are made of. */
@@ -105,11 +104,8 @@ function row<P extends z.ZodMiniType, R extends z.ZodMiniType>(
   handler: (params: z.output<P>) => Promise<{ result: z.output<R>; afterwards?: () => void }>,
 ): Prepare {
   return (params) => {
-    const broken = unkeepable(params)
-    if (broken.length > 0) throw new InvalidParams(broken)
-    const verdict = check(method.params, params)
-    if (!verdict.ok) throw new InvalidParams(verdict.faults)
-    return { sessionId: sessionOf(params), answer: 'small', run: () => handler(verdict.value) }
+    const valid = checkParams(method.params, params)
+    return { sessionId: sessionOf(params), answer: 'small', run: () => handler(valid) }
   }
 }
 
