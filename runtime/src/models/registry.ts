@@ -153,7 +153,8 @@ export class ModelRegistry {
 /** Each vendor's code is loaded at its first use. */
 async function loadVendor(settings: Exclude<ModelSettings, { provider: 'scripted' }>, now: () => number): Promise<Model> {
   const server = { ...settings.server, now }
-  if (settings.provider !== 'openai-compatible') throw new Refusal('unknown_model', `${settings.name}: not there yet`)
+  if (settings.provider === 'anthropic') return (await import('./anthropic.ts')).anthropic(server)
+  if (settings.provider === 'openai') return (await import('./openai.ts')).openAI({ ...server, api: settings.api })
   return (await import('./openai-compatible.ts')).openAICompatible(server)
 }
 
