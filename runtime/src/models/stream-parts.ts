@@ -57,11 +57,9 @@ export class StreamParts {
       case 'reasoning-start':
         return this.#note(part.id, part.providerMetadata)
       case 'text-delta':
-        this.#note(part.id, part.providerMetadata)
-        return { type: 'text', text: part.delta }
       case 'reasoning-delta':
         this.#note(part.id, part.providerMetadata)
-        return part.delta === '' ? null : { type: 'reasoning', text: part.delta }
+        return part.delta === '' ? null : { type: part.type === 'text-delta' ? 'text' : 'reasoning', text: part.delta }
       case 'text-end':
         return this.#end('text', part)
       case 'reasoning-end':
