@@ -31,9 +31,8 @@ class Client {
   constructor(name: string) {
     this.path = join(folder, `${name}.db`)
     this.database = connect(this.path)
-    // As long as a test may take; the wait itself is SQLite's.
-    this.database.prepare('PRAGMA busy_timeout = 1').all()
-    this.store = new QueuedStore(inlineHome(new Engine(new SqliteRows(this.database, this.path))))
+    this.database.prepare('PRAGMA busy_timeout = 0').all()
+    this.store = new QueuedStore(inlineHome(new Engine(new SqliteRows(this.database, this.path))), { lockMs: 0 })
     const owner = { runtimeId: 'r', host: 'here', bootId: 'boot', pid: 1, processStart: '0' }
     this.runtime = new Runtime(this.store, { clock: new ManualClock(), ids: countedIds(), owner, dead: new Set() })
     const { sessions, log } = this.runtime

@@ -15,10 +15,12 @@ export type Operation =
 export type Query =
   | { kind: 'load'; sessionId: string }
   | { kind: 'list'; query: ListQuery }
-  | { kind: 'read'; sessionId: string; after: number; limit: number }
+  /** `checked`: each fact is looked at, and the first damaged one ends the answer, or is its fault. */
+  | { kind: 'read'; sessionId: string; after: number; limit: number; checked?: boolean }
   | { kind: 'receipt'; sessionId: string; messageId: string }
   | { kind: 'seqs'; sessionIds: readonly string[] }
   | { kind: 'stats' }
+  | { kind: 'check' }
 
 export interface StoreStats {
   driver: 'node:sqlite' | 'libsql' | 'memory'
@@ -39,6 +41,7 @@ export interface Values {
   receipt: number | null
   seqs: (number | null)[]
   stats: StoreStats
+  check: string[]
   fault: FaultData
 }
 
@@ -49,3 +52,8 @@ export type Call = { run: Operation[] } | { ask: Query }
 
 /** One answer per operation, in their order; one for a query. */
 export type Reply = Answer[]
+
+/** Nothing was done, and the same may be done later: another process has the store's lock. */
+export function isLater(answer: Answer): boolean {
+  return answer.kind === 'fault' && answer.value.retry === 'later'
+}

@@ -3,7 +3,8 @@ import type { AnyFact, SessionConfigOf } from '@quiesce/schema'
 import { firstUnmet } from '../log/conditions.ts'
 import { placed } from '../log/facts.ts'
 import { applyConfig, applyFact, emptyState } from '../log/session-state.ts'
-import { StoreFault } from './fault.ts'
+import { factAt, sessionFault } from './fact-check.ts'
+import { type SessionFault, StoreFault } from './fault.ts'
 import type { Answer, Operation } from './operations.ts'
 import type { LeaseRow, Rows, SessionRow } from './rows.ts'
 import type { AcquireResult, CommitRequest, CommitResult, Holder, Lease } from './store.ts'
@@ -32,6 +33,7 @@ function commit(rows: Rows, request: CommitRequest): CommitResult {
     return { ok: false, refused: row !== null && lease !== undefined ? 'fenced' : 'not-found' }
   }
   if (lease !== undefined && !isHeld(row, lease)) return { ok: false, refused: 'fenced' }
+  if (row !== null && (request.seen ?? 0) > row.seq) throw wentBack(rows, row, request)
   const known = row === null ? null : knownMessage(rows, row, request)
   if (known !== null) return { ok: false, refused: 'known-message', seq: known }
   const holder = row === null || acquire === undefined || lease !== undefined ? null : liveHolder(row.lease, acquire.now)
@@ -55,6 +57,12 @@ function commit(rows: Rows, request: CommitRequest): CommitResult {
   rows.addFacts(target, facts)
   for (const [messageId, seq] of receipts) rows.addReceipt(target, messageId, seq)
   return { ok: true, first: state.seq + 1, last: next.seq, foreign, ...(taken !== null && { lease: { sessionId, epoch: taken.epoch } }) }
+}
+
+/** What a runtime has seen was committed: a log that ends before it is not the one that it opened. */
+function wentBack({ place }: Rows, { sessionId, seq }: SessionRow, { seen }: CommitRequest): SessionFault {
+  const why = `session ${sessionId} ends at fact ${seq} there, and fact ${seen} was seen`
+  return sessionFault(place, `was put back to an older copy while it was open: ${why}. Start the runtime anew`, { sessionId, seq })
 }
 
 /** The seq of a receipt that stands in the way: one that a condition names, or a second one for the same message (IN-2). */
@@ -94,7 +102,8 @@ function changedConfig(rows: Rows, row: SessionRow | null, facts: readonly AnyFa
 
 function foreignFacts(rows: Rows, row: SessionRow | null, { seen }: CommitRequest): AnyFact[] {
   if (row === null || seen === undefined || seen >= row.seq) return []
-  return rows.factTexts(row, seen, row.seq - seen).map((text): AnyFact => JSON.parse(text))
+  const texts = rows.factTexts(row, seen, row.seq - seen)
+  return Array.from({ length: row.seq - seen }, (_, i) => factAt(texts[i], row.sessionId, seen + 1 + i, rows.place))
 }
 
 function acquire(rows: Rows, request: Extract<Operation, { kind: 'acquire' }>): AcquireResult {

@@ -1,5 +1,6 @@
 // Owns the rules of every read: pages, cursors, how much is answered at once. Writes nothing.
 import { isDeepStrictEqual } from 'node:util'
+import { factAt } from './fact-check.ts'
 import { StoreFault } from './fault.ts'
 import type { Answer, Query } from './operations.ts'
 import type { Rows, SessionRow } from './rows.ts'
@@ -32,6 +33,8 @@ function answer(rows: Rows, query: Exclude<Query, { kind: 'read' }>): Answer {
       return { kind: 'seqs', value: query.sessionIds.map((sessionId) => live(rows, sessionId)?.seq ?? null) }
     case 'stats':
       return { kind: 'stats', value: rows.stats }
+    case 'check':
+      return { kind: 'check', value: rows.check() }
   }
 }
 
@@ -44,7 +47,7 @@ function stored(rows: Rows, row: SessionRow): StoredSession {
   return { sessionId: row.sessionId, config: rows.config(row), state: rows.state(row) }
 }
 
-function readTexts(rows: Rows, { sessionId, after, limit }: Extract<Query, { kind: 'read' }>): string[] {
+function readTexts(rows: Rows, { sessionId, after, limit, checked = false }: Extract<Query, { kind: 'read' }>): string[] {
   const row = live(rows, sessionId)
   const texts: string[] = []
   let chars = 0
@@ -53,12 +56,24 @@ function readTexts(rows: Rows, { sessionId, after, limit }: Extract<Query, { kin
     const some = rows.factTexts(row, after + texts.length, wanted)
     for (const text of some) {
       if (texts.length > 0 && chars + text.length > readChars) return texts
+      if (checked && !isWhole(rows, text, sessionId, after + texts.length + 1, texts.length > 0)) return texts
       texts.push(text)
       chars += text.length
     }
     if (some.length < wanted) break
   }
   return texts
+}
+
+/** *Contract:* throws StoreFault where it isn't, and the answer `mayEnd` not. */
+function isWhole(rows: Rows, text: string, sessionId: string, seq: number, mayEnd: boolean): boolean {
+  try {
+    factAt(text, sessionId, seq, rows.place)
+    return true
+  } catch (error) {
+    if (mayEnd) return false
+    throw error
+  }
 }
 
 function list(rows: Rows, query: ListQuery): { sessions: StoredSession[]; nextCursor?: string } {

@@ -1,35 +1,34 @@
 // Owns the store as callers see it: queues what writes so that a burst rides one transaction, and turns faults into refusals.
-import { setImmediate as endOfTick } from 'node:timers/promises'
 import type { AnyFact } from '@quiesce/schema'
-import type { Clock } from '../base/clock.ts'
-import { type Deferred, deferred } from '../base/deferred.ts'
+import { type Clock, systemClock } from '../base/clock.ts'
 import { Refusal } from '../log/refusal.ts'
+import { areInPlace } from './fact-check.ts'
 import { type FaultData, StoreFault } from './fault.ts'
 import type { Home } from './home.ts'
 import { blindWatch, loopKeeper } from './lease-keeper.ts'
-import type { Answer, AnswerOf, Operation, Query, Reply, StoreStats, Values } from './operations.ts'
+import { type Answer, type AnswerOf, isLater, type Operation, type Query, type Reply, type StoreStats, type Values } from './operations.ts'
+import { Batches, defaultPatience, type Patience } from './queued-store-batches.ts'
 import type { AcquireResult, CommitRequest, CommitResult, Lease, ListQuery, Owner, Store, StoredSession } from './store.ts'
 import type { Keeper, KeeperEvents, Watch } from './upkeep.ts'
 
-interface Waiting {
-  /** The operation as JSON: what the caller changes afterwards doesn't count. */
-  text: string
-  answered: Deferred<Answer>
-}
-
 export class QueuedStore implements Store {
   readonly #home: Home
-  #queue: Waiting[] = []
-  #draining = false
-  #drained = Promise.resolve()
+  readonly #patience: Patience
+  readonly #batches: Batches
   #closed: Promise<void> | null = null
+  /** Called where another process has held the store's lock for a while, and it is waited for: one line that says so. */
+  onLocked: (message: string) => void = () => undefined
 
-  constructor(home: Home) {
+  constructor(home: Home, patience: Partial<Patience> = {}) {
     this.#home = home
+    this.#patience = { clock: systemClock, ...defaultPatience, ...patience }
+    this.#batches = new Batches((batch) => this.#call(`{"run":${batch}}`), this.#patience)
+    this.#batches.onLocked = (fault, waitedMs) =>
+      this.onLocked(`${fault}. Waited for ${waitedMs / 1000} s; after ${this.#patience.lockMs / 1000} s what waits is refused`)
   }
 
   async commit(request: CommitRequest): Promise<CommitResult> {
-    return valueAs('commit', await this.#run({ kind: 'commit', request }))
+    return valueAs('commit', await this.#run({ kind: 'commit', request }, !isFromClient(request)))
   }
 
   async acquire(sessionId: string, owner: Owner, at: { now: number; ttlMs: number; replacing?: number }): Promise<AcquireResult> {
@@ -57,7 +56,15 @@ export class QueuedStore implements Store {
   }
 
   async read(sessionId: string, after: number, limit: number): Promise<AnyFact[]> {
-    return valueAs('read', await this.#ask({ kind: 'read', sessionId, after, limit }))
+    const query: Query = { kind: 'read', sessionId, after, limit }
+    try {
+      const facts = valueAs('read', await this.#ask(query))
+      if (areInPlace(facts, sessionId, after)) return facts
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+    }
+    // One of them is damaged: read again up to that one, and told of it where it is the first.
+    return valueAs('read', await this.#ask({ ...query, checked: true }))
   }
 
   async receiptSeq(sessionId: string, messageId: string): Promise<number | null> {
@@ -83,47 +90,37 @@ export class QueuedStore implements Store {
     return valueAs('stats', await this.#ask({ kind: 'stats' }))
   }
 
+  /** What is wrong with the store, read whole and written to; empty where nothing is. *Contract:* rejects as commit, and waits for no lock. */
+  async check(): Promise<string[]> {
+    return valueAs('check', await this.#askOnce({ kind: 'check' }))
+  }
+
   close(): Promise<void> {
-    this.#closed ??= this.#drained.then(() => this.#home.close())
+    this.#closed ??= this.#batches.drained.then(() => this.#home.close())
     return this.#closed
   }
 
-  #run(operation: Operation): Promise<Answer> {
+  async #run(operation: Operation, mayWait = true): Promise<Answer> {
     this.#refuseIfClosed()
-    const answered = deferred<Answer>()
-    this.#queue.push({ text: JSON.stringify(operation), answered })
-    if (!this.#draining) this.#drained = this.#drain()
-    return answered.promise
+    return this.#batches.push(operation, mayWait)
   }
 
+  /** Waits for a lock as a commit does: while another process mends or closes the store, nothing can be read. */
   async #ask(query: Query): Promise<Answer> {
+    const { clock, lockMs, pauseMs } = this.#patience
+    const deadline = clock.monotonic() + lockMs
+    for (;;) {
+      const answer = await this.#askOnce(query)
+      if (!isLater(answer) || clock.monotonic() >= deadline) return answer
+      await new Promise<void>((resolve) => clock.after(pauseMs, resolve))
+    }
+  }
+
+  async #askOnce(query: Query): Promise<Answer> {
     this.#refuseIfClosed()
     const [answer] = await this.#call(JSON.stringify({ ask: query }))
     if (answer === undefined) throw new Error(`the engine left the query ${query.kind} without an answer`)
     return answer
-  }
-
-  /** Flushes until nothing waits. What is queued before the end of a tick, or while a flush is under way, rides together. */
-  async #drain(): Promise<void> {
-    this.#draining = true
-    while (this.#queue.length > 0) {
-      await endOfTick()
-      await this.#flush(this.#queue.splice(0))
-    }
-    this.#draining = false
-  }
-
-  async #flush(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const reply = await this.#call(`{"run":[${batch.map((waiting) => waiting.text).join(',')}]}`)
-      for (const [i, waiting] of batch.entries()) {
-        const answer = reply[i]
-        if (answer === undefined) throw new Error(`the engine answered ${reply.length} of ${batch.length} operations`)
-        waiting.answered.resolve(answer)
-      }
-    } catch (error) {
-      for (const waiting of batch) waiting.answered.reject(error)
-    }
   }
 
   async #call(text: string): Promise<Reply> {
@@ -138,6 +135,16 @@ export class QueuedStore implements Store {
   #refuseIfClosed(): void {
     if (this.#closed !== null) throw new Refusal('storage_unavailable', 'the store is closed: the runtime is shutting down')
   }
+}
+
+/** What clients bring may be much; what agents commit is little, and has to go on. */
+function isFromClient({ facts }: CommitRequest): boolean {
+  return facts.some(
+    (made) =>
+      made.type === 'session/create' ||
+      made.type === 'session/update' ||
+      (made.type === 'inbox/receipt' && made.data.message.origin.kind === 'user'),
+  )
 }
 
 /** A fault as the caller sees it. */

@@ -1,6 +1,7 @@
 // Owns what an engine needs of a place that keeps rows. Decides nothing: the rules are in perform.ts and queries.ts.
 import type { AnyFact, SessionConfigOf } from '@quiesce/schema'
 import type { SessionState } from '../log/session-state.ts'
+import type { Place } from './fact-check.ts'
 import type { StoreStats } from './operations.ts'
 import type { Owner } from './store.ts'
 
@@ -27,6 +28,7 @@ export interface SessionFilter {
 /** Every method throws StoreFault `storage_unavailable` where the place fails. */
 export interface Rows {
   readonly stats: StoreStats
+  readonly place: Place
   /** All that `work` writes is kept, or nothing where this throws. */
   transaction<T>(work: () => T): T
   find(sessionId: string): SessionRow | null
@@ -47,5 +49,7 @@ export interface Rows {
   addReceipt(row: SessionRow, messageId: string, seq: number): void
   /** Removes facts, receipts, state and configuration; the id and the place stay used. */
   bury(row: SessionRow): void
+  /** What is wrong with it, in words; it is read whole, and written to. */
+  check(): string[]
   close(): void
 }

@@ -123,11 +123,12 @@ async function pages(store: Store, given: ListQuery): Promise<unknown[]> {
   }
 }
 
-/** What a step answers; the one request here that can't be decided, too. */
+/** What a step answers; the two requests here that can't be decided, too: the second one names the store. */
 const settled = (answer: Promise<unknown>) =>
   answer.catch((error: unknown) => {
-    if (!/two receipts/.test(String(error))) throw error
-    return { thrown: String(error) }
+    const why = /two receipts|put back to an older copy/.exec(String(error))
+    if (why === null) throw error
+    return { thrown: why[0] }
   })
 
 /** A log has no gap, and state and configuration are its fold. */

@@ -17,6 +17,7 @@ interface Kept {
 
 export class MemoryRows implements Rows {
   readonly stats: StoreStats = { driver: 'memory', commits: 0 }
+  readonly place = { name: 'the store in memory' }
   /** In the order of creation: the nth is at n - 1. */
   readonly #kept: Kept[] = []
   readonly #byId = new Map<string, Kept>()
@@ -99,6 +100,10 @@ export class MemoryRows implements Rows {
     kept.factTexts = []
     kept.receipts.clear()
     kept.lease = { epoch: kept.lease.epoch, holder: null }
+  }
+
+  check(): string[] {
+    return []
   }
 
   close(): void {

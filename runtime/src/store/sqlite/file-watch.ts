@@ -1,6 +1,6 @@
 // Owns one question about an open store: are its files still the ones that were opened? SQLite doesn't look: it goes on in a
 // deleted file, and everything is lost when it is closed.
-import { type Stats, statSync } from 'node:fs'
+import { realpathSync, type Stats, statSync } from 'node:fs'
 import { StoreFault } from '../fault.ts'
 
 interface OpenFile {
@@ -10,19 +10,22 @@ interface OpenFile {
 
 export class FileWatch {
   readonly #path: string
+  readonly #file: string
   /** What SQLite keeps open: the database, its log, the index of that. */
   readonly #files: OpenFile[]
   /** Bytes of the database at the last look: it only grows, while its log may shrink. */
   #size: number
 
-  /** Looks at the files of a store that was just opened. */
+  /** Looks at the files of a store that was just opened: through a symbolic link, at those that it led to. */
   constructor(path: string) {
+    const file = realpathSync(path)
     this.#path = path
-    this.#files = [path, `${path}-wal`, `${path}-shm`].flatMap((each) => {
+    this.#file = file
+    this.#files = [file, `${file}-wal`, `${file}-shm`].flatMap((each) => {
       const opened = look(each)
       return opened === null ? [] : [{ path: each, opened }]
     })
-    this.#size = look(path)?.size ?? 0
+    this.#size = look(file)?.size ?? 0
   }
 
   /**
@@ -34,7 +37,7 @@ export class FileWatch {
       const found = look(path)
       if (found === null) throw this.#fault(path, 'was deleted')
       if (found.ino !== opened.ino || found.dev !== opened.dev) throw this.#fault(path, 'was replaced by another file')
-      if (path !== this.#path) continue
+      if (path !== this.#file) continue
       if (found.size < this.#size) throw this.#fault(path, `was cut from ${this.#size} to ${found.size} bytes`)
       this.#size = found.size
     }

@@ -1,6 +1,7 @@
 // Owns the rows in SQLite: statements, the one transaction, and a cache of states that spares the hot path a parse.
 import type { AnyFact, SessionConfigOf } from '@quiesce/schema'
-import type { SessionState } from '../../log/session-state.ts'
+import { applyConfig, applyFact, emptyState, type SessionState } from '../../log/session-state.ts'
+import { damaged, factAt, type Place } from '../fact-check.ts'
 import { StoreFault } from '../fault.ts'
 import type { StoreStats } from '../operations.ts'
 import type { LeaseRow, Rows, SessionFilter, SessionRow } from '../rows.ts'
@@ -8,14 +9,17 @@ import type { Owner } from '../store.ts'
 import type { Database } from './driver.ts'
 import { FileWatch } from './file-watch.ts'
 import { rollBack } from './schema.ts'
+import { checkDatabase } from './sqlite-rows-check.ts'
 import { prepareStatements, type SessionColumns, type Statements } from './statements.ts'
 
 const cachedStates = 256
+/** Facts that are folded at a time where a row has to be made anew. */
+const foldedAtOnce = 500
 
 export class SqliteRows implements Rows {
   readonly stats: StoreStats
+  readonly place: Place
   readonly #database: Database
-  readonly #path: string
   readonly #files: FileWatch
   readonly #sql: Statements
   /** The last state written or read of each session; good only while the row has the same seq. */
@@ -23,7 +27,7 @@ export class SqliteRows implements Rows {
 
   constructor(database: Database, path: string) {
     this.#database = database
-    this.#path = path
+    this.place = { name: `the store ${path}`, path }
     this.#files = new FileWatch(path)
     this.#sql = prepareStatements(database)
     this.stats = { driver: database.driver, commits: 0 }
@@ -56,13 +60,16 @@ export class SqliteRows implements Rows {
   state(row: SessionRow): SessionState {
     const cached = this.#states.get(row.n)
     if (cached?.seq === row.seq) return cached
-    const state: SessionState = this.#parsed(this.#sql.state.get(row.n)?.state)
+    const state = this.#storedState(row) ?? this.#folded<SessionState>(row, emptyState, applyFact)
     this.#cache(row.n, state)
     return state
   }
 
   config(row: SessionRow): SessionConfigOf {
-    return this.#parsed(this.#sql.config.get(row.n)?.config)
+    const config =
+      parsed<SessionConfigOf>(this.#sql.config.get(row.n)?.config) ?? this.#folded<SessionConfigOf | null>(row, null, applyConfig)
+    if (config === null) throw damaged(this.place, `session ${row.sessionId} has no configuration`, { sessionId: row.sessionId })
+    return config
   }
 
   receipt(row: SessionRow, messageId: string): number | null {
@@ -88,7 +95,7 @@ export class SqliteRows implements Rows {
     const parent = state.parentId === null ? null : JSON.stringify(state.parentId)
     this.#sql.create.run(JSON.stringify(sessionId), parent, state.seq, state.status, ...leaseColumns(lease), JSON.stringify(state))
     const row = this.find(sessionId)
-    if (row === null) throw new StoreFault('storage_unavailable', `the store ${this.#path} lost the row of a session that it just made`)
+    if (row === null) throw new StoreFault('storage_unavailable', `${this.place.name} lost the row of a session that it just made`)
     this.#cache(row.n, state)
     return row
   }
@@ -119,25 +126,37 @@ export class SqliteRows implements Rows {
     for (const statement of [this.#sql.bury, this.#sql.dropConfig, this.#sql.dropMessages, this.#sql.dropFacts]) statement.run(row.n)
   }
 
+  check(): string[] {
+    this.#files.check()
+    return checkDatabase(this.#database, this.place)
+  }
+
   close(): void {
     this.#database.close()
   }
 
+  /** What is damaged here makes no session unreadable: a holder that nobody can name is none, and its epoch fences it. */
   #row(columns: SessionColumns): SessionRow {
     const { n, id, deleted, seq, epoch, owner, expires_at: expiresAt } = columns
-    const holder = owner === null ? null : { owner: this.#parsed<Owner>(owner), expiresAt }
-    return { sessionId: this.#parsed(id), n, deleted: deleted === 1, seq, lease: { epoch, holder } }
+    const named = parsed<Owner>(owner)
+    const holder = named === null ? null : { owner: named, expiresAt }
+    return { sessionId: parsed<string>(id) ?? id, n, deleted: deleted === 1, seq, lease: { epoch, holder } }
   }
 
-  /** A text that was written as JSON. Anything else there means that the file is damaged. */
-  #parsed<T>(text: string | null | undefined): T {
-    try {
-      return JSON.parse(text ?? '')
-    } catch {
-      throw new StoreFault('storage_unavailable', `the store ${this.#path} is damaged: a row that should hold JSON does not`, {
-        path: this.#path,
-      })
+  #storedState(row: SessionRow): SessionState | null {
+    const state = parsed<SessionState>(this.#sql.state.get(row.n)?.state)
+    return state?.seq === row.seq ? state : null
+  }
+
+  /** The log is the truth: a damaged row that was made of it is made of it again. */
+  #folded<T>(row: SessionRow, start: T, apply: (value: T, fact: AnyFact) => T): T {
+    let value = start
+    for (let seq = 0; seq < row.seq; ) {
+      const texts = this.factTexts(row, seq, foldedAtOnce)
+      // At least one, so that one that is missing is named.
+      for (let i = 0; i < Math.max(texts.length, 1); i += 1) value = apply(value, factAt(texts[i], row.sessionId, ++seq, this.place))
     }
+    return value
   }
 
   #cache(n: number, state: SessionState): void {
@@ -148,6 +167,15 @@ export class SqliteRows implements Rows {
       this.#states.delete(oldest)
       break
     }
+  }
+}
+
+/** Null where it is no JSON: then the file is damaged. */
+function parsed<T>(text: string | null | undefined): T | null {
+  try {
+    return JSON.parse(text ?? 'null')
+  } catch {
+    return null
   }
 }
 

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { Engine } from '../engine.ts'
 import type { Answer } from '../operations.ts'
+import { perform } from '../perform.ts'
 import type { QueuedStore } from '../queued-store.ts'
 import { created, receipt, scratch } from '../store.fixture.ts'
 import { connect } from './connection.ts'
@@ -127,10 +128,10 @@ describe('versions', () => {
 })
 
 describe('a connection', () => {
-  it('syncs each commit to disk, and waits for the lock of others', () => {
+  it('syncs each commit to disk, and holds its thread only for a moment where others have the lock', () => {
     const database = connect(path)
     const setting = (name: string) => Object.values(database.prepare<Record<string, unknown>>(`PRAGMA ${name}`).get() ?? {})[0]
-    expect([setting('journal_mode'), setting('synchronous'), setting('busy_timeout')]).toEqual(['wal', 2, 5000])
+    expect([setting('journal_mode'), setting('synchronous'), setting('busy_timeout')]).toEqual(['wal', 2, 200])
     database.close()
   })
 })
@@ -147,30 +148,38 @@ describe('a failing disk (RE-6)', () => {
     return { engine: new Engine(rows), close: () => database.close() }
   }
 
-  it('keeps nothing of a batch that does not fit, and works on', async () => {
+  it('keeps nothing of what does not fit, all of what came with it and does, and works on', async () => {
     const { engine, close } = await small(20)
-    const fits = { kind: 'commit', request: { sessionId: 's', facts: [receipt('a')] } } as const
+    const fits = (id: string) => ({ kind: 'commit', request: { sessionId: 's', facts: [receipt(id)] } }) as const
     const tooBig = { kind: 'commit', request: { sessionId: 's', facts: [receipt('b', 'followup', 'x'.repeat(200_000))] } } as const
-    const failed = engine.run([fits, tooBig, fits])
-    expect(kinds(failed)).toEqual(['storage_unavailable', 'storage_unavailable', 'storage_unavailable'])
-    expect(failed[0]?.value).toMatchObject({ message: expect.stringMatching(/^the store .*store\.db failed: the disk is full: make room/) })
-    expect(engine.run([fits])).toMatchObject([{ value: { ok: true, first: 2, last: 2 } }])
+    const answers = engine.run([fits('a'), tooBig, fits('c')])
+    expect(kinds(answers)).toEqual(['commit', 'storage_unavailable', 'commit'])
+    expect(answers[1]?.value).toMatchObject({
+      message: expect.stringMatching(/^the store .*store\.db failed: the disk is full: make room/),
+    })
+    expect(engine.run([fits('d')])).toMatchObject([{ value: { ok: true, first: 4, last: 4 } }])
     close()
   })
 
   it('decides on nothing that was rolled back', async () => {
-    const { engine, close } = await small(20)
-    const tooBig = { kind: 'commit', request: { sessionId: 's', facts: [receipt('b', 'followup', 'x'.repeat(200_000))] } } as const
+    await (await filled()).close()
+    const database = connect(path)
+    const rows = new SqliteRows(database, path)
+    const engine = new Engine(rows)
     const mine = { kind: 'commit', request: { sessionId: 's', facts: [receipt('mine')] } } as const
-    expect(kinds(engine.run([mine, tooBig]))).toEqual(['storage_unavailable', 'storage_unavailable'])
+    const failing = () => {
+      perform(rows, mine)
+      throw new Error('the batch fails behind it')
+    }
+    expect(() => rows.transaction(failing)).toThrow('the batch fails behind it')
     const other = await open()
     // As many facts as the failed batch would have left behind.
-    await other.commit({ sessionId: 's', facts: [receipt('theirs'), receipt('more of theirs')] })
+    await other.commit({ sessionId: 's', facts: [receipt('theirs')] })
     const pending = (id: string) => ({ sessionId: 's', when: [{ kind: 'pending', messageIds: [id] } as const], facts: [] })
     expect(engine.run([{ kind: 'commit', request: pending('theirs') }])).toMatchObject([{ value: { ok: true } }])
     expect(engine.run([{ kind: 'commit', request: pending('mine') }])).toMatchObject([{ value: { refused: 'unmet' } }])
     await other.close()
-    close()
+    database.close()
   })
 
   it('takes back what came before a statement that failed', async () => {

@@ -1,24 +1,37 @@
 // Owns the file of the store: its directory and itself, for the user's eyes only. Refuses what can't be a store.
-import { closeSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { accessSync, closeSync, constants, lstatSync, mkdirSync, openSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import { StoreFault } from '../fault.ts'
+import { cannotOpen } from './sqlite-fault.ts'
+import { refuseLostLog } from './store-file-log.ts'
 
 const meanings = new Map<string, string>([
   ['EACCES', 'you may not write there: name a file in a directory of your own, or change the permissions'],
   ['EPERM', 'you may not write there: name a file in a directory of your own, or change the permissions'],
   ['EROFS', 'the file system is read-only: name a file elsewhere'],
-  ['EISDIR', 'it is a directory: name a file, for example quiesce.db in it'],
   ['ENOTDIR', 'a part of its path is a file, where a directory is needed'],
   ['ENOSPC', 'the disk is full: make room, then try again'],
+  ['EDQUOT', 'your quota of the disk is used up: make room, then try again'],
+  ['ELOOP', 'its symbolic links lead in a circle: name a file'],
+  ['ENAMETOOLONG', 'its path is too long: name a file with a shorter one'],
 ])
 
-/** Makes what is missing: directories with mode 0700, the file with 0600. *Contract:* throws StoreFault `storage_unavailable`. */
+/**
+ * Makes what is missing: directories with mode 0700, the file with 0600. One that is there is looked at and never opened: to close
+ * it would give up the locks that other connections of this process have on it.
+ * *Contract:* throws StoreFault `storage_unavailable`.
+ */
 export function makeStoreFile(path: string): void {
   try {
     makeDirectory(path, dirname(path))
+    const file = placeOf(path)
     // Looked at before it is opened: to open a pipe waits for its other end, and SQLite opens those beside it, too.
-    for (const suffix of ['', '-wal', '-shm', '-journal']) refuseIrregular(path, `${path}${suffix}`)
-    closeSync(openSync(path, 'a', 0o600))
+    refuseIrregular(path, 'it', file)
+    for (const suffix of ['-wal', '-shm', '-journal']) refuseIrregular(path, `${file}${suffix}`, `${file}${suffix}`)
+    makeFile(file)
+    accessSync(file, constants.R_OK | constants.W_OK)
+    if (!isThere(`${file}-wal`) || !isThere(`${file}-shm`)) accessSync(dirname(file), constants.W_OK)
+    refuseLostLog(path, file)
   } catch (error) {
     if (error instanceof StoreFault) throw error
     const code = codeOf(error)
@@ -28,9 +41,22 @@ export function makeStoreFile(path: string): void {
   }
 }
 
+/** Where it really lies, there or not: SQLite keeps its log beside that, and not beside a symbolic link. */
+function placeOf(path: string): string {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return join(realpathSync(dirname(path)), basename(path))
+  if (!found.isSymbolicLink() || isThere(path)) return realpathSync(path)
+  const target = resolve(dirname(path), readlinkSync(path))
+  if (isThere(dirname(target))) return placeOf(target)
+  throw cannotOpen(
+    path,
+    `it is a symbolic link to ${target}, and there is no such directory: mount what belongs there, or name another file`,
+  )
+}
+
 /** Step by step from the deepest directory that is there: Node's own way never returns where a file system makes none, as /proc. */
 function makeDirectory(path: string, directory: string): void {
-  if (statSync(directory, { throwIfNoEntry: false }) !== undefined) return
+  if (isThere(directory)) return
   const parent = dirname(directory)
   makeDirectory(path, parent)
   try {
@@ -38,27 +64,37 @@ function makeDirectory(path: string, directory: string): void {
   } catch (error) {
     const code = codeOf(error)
     // Another process may have been quicker.
-    if (code === 'EEXIST') return
+    if (code === 'EEXIST' && isThere(directory)) return
+    if (code === 'EEXIST') throw cannotOpen(path, `${directory} is a symbolic link that leads nowhere: name a file elsewhere`)
     throw code === 'ENOENT' ? cannotOpen(path, `no directory can be made in ${parent}: name a file elsewhere`) : error
   }
 }
 
-function refuseIrregular(path: string, file: string): void {
+function makeFile(file: string): void {
+  if (isThere(file)) return
+  try {
+    closeSync(openSync(file, 'ax', 0o600))
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}
+
+function refuseIrregular(path: string, name: string, file: string): void {
   const found = statSync(file, { throwIfNoEntry: false })
-  // SQLite says better than we what is wrong with a directory beside the file.
-  if (found === undefined || found.isFile() || found.isDirectory()) return
-  throw cannotOpen(path, `${file === path ? 'it' : file} is ${kindOf(found)}, and no regular file: name another file`)
+  if (found === undefined || found.isFile()) return
+  const itself = name === 'it'
+  if (itself && found.isDirectory()) throw cannotOpen(path, 'it is a directory: name a file, for example quiesce.db in it')
+  throw cannotOpen(path, `${name} is ${kindOf(found)}, and no regular file: ${itself ? 'name another file' : 'move it away'}`)
 }
 
 function kindOf(found: Stats): string {
+  if (found.isDirectory()) return 'a directory'
   if (found.isFIFO()) return 'a named pipe'
   if (found.isSocket()) return 'a socket'
   return 'a device'
 }
 
-function cannotOpen(path: string, why: string): StoreFault {
-  return new StoreFault('storage_unavailable', `the store ${path} can not be opened: ${why}`, { path })
-}
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
