@@ -77,6 +77,7 @@ async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Lo
   // While a thread starts, this one has nothing else to do.
   if (config.model.value !== null) models.prepare(config.model.value)
   const store = await opening
+  store.onLocked = (message) => logger.log('warn', message)
   const log = new EventLog(store)
   const tools = openTools()
   const runtimeId = systemIds('run')
@@ -137,24 +138,26 @@ const commands: Commands = {
     const taken = takeStdout()
     const config = await loadConfig(options.config, { cwd: process.cwd(), env: process.env })
     const logger = openLogger(config.logLevel.value)
+    const streams = { input: process.stdin, write: taken.write }
     const [runtime, { serveStdio }, { MAX_FRAME_BYTES }, { MAX_IN_FLIGHT }] = await Promise.all([
       openRuntime(config, 'worker', logger),
       import('./server/stdio.ts'),
       import('./server/framing.ts'),
       import('./server/peer.ts'),
-    ])
+    ]).catch(async (error: unknown) => {
+      const { refuseClient } = await import('./server/unopened.ts')
+      await refuseClient(streams, error, systemClock)
+      throw error
+    })
     logger.log('info', 'serving on stdio', { version: VERSION, node: process.version, store: config.store.value })
-    const server = serveStdio(
-      { input: process.stdin, write: taken.write },
-      {
-        ...runtime,
-        stop: () => runtime.close(),
-        now: () => systemClock.now(),
-        limits: { maxFrameBytes: MAX_FRAME_BYTES, maxInFlight: MAX_IN_FLIGHT, maxPendingMessages: MAX_PENDING },
-        clock: systemClock,
-        report: logger.report,
-      },
-    )
+    const server = serveStdio(streams, {
+      ...runtime,
+      stop: () => runtime.close(),
+      now: () => systemClock.now(),
+      limits: { maxFrameBytes: MAX_FRAME_BYTES, maxInFlight: MAX_IN_FLIGHT, maxPendingMessages: MAX_PENDING },
+      clock: systemClock,
+      report: logger.report,
+    })
     onSignal(server.end)
     const end = await server.ended
     await logger.flush()

@@ -8,7 +8,7 @@ import type { Terminal } from './terminal.ts'
 
 export interface DoctorPorts extends ConfigPlace {
   /** *Contract:* rejects with Refusal where the store can't be opened. */
-  openStore(config: Config): Promise<{ stats(): Promise<{ driver: string }>; close(): Promise<void> }>
+  openStore(config: Config): Promise<{ stats(): Promise<{ driver: string }>; check(): Promise<readonly string[]>; close(): Promise<void> }>
   /** The version of the tables that an opened store has. */
   storeVersion: number
   openModels(config: Config): { list(): ModelInfoOf[] }
@@ -19,6 +19,7 @@ export interface Diagnosis {
   version: string
   node: string
   platform: string
+  /** `problem`: why it does not open, or what else is wrong with it. */
   store: Sourced<string> & { opens: boolean; driver?: string; version?: number; problem?: string }
   model: Sourced<string | null>
   logLevel: Sourced<string>
@@ -61,7 +62,7 @@ async function diagnose(config: Config, ports: DoctorPorts): Promise<Diagnosis> 
     keys: [...new Set([...keyVariables, ...named])].map(isSet),
     addresses: addressVariables.map(isSet),
     models,
-    healthy: store.opens && chosen?.available === true,
+    healthy: store.opens && store.problem === undefined && chosen?.available === true,
   }
 }
 
@@ -71,11 +72,17 @@ async function probe(config: Config, { openStore, storeVersion }: DoctorPorts): 
   try {
     const store = await openStore(config)
     const { driver } = await store.stats()
+    const problems = await store.check().catch((error: Error) => [error.message])
     await store.close()
-    return { opens: true, driver, version: storeVersion }
+    return { opens: true, driver, version: storeVersion, ...(problems.length > 0 && { problem: problems.join('; ') }) }
   } catch (error) {
     return { opens: false, problem: error instanceof Error ? error.message : String(error) }
   }
+}
+
+function stateOf({ opens, driver, version, problem }: Probe): string {
+  if (!opens) return `does not open: ${problem ?? ''}`
+  return `opens (${driver}, version ${version})${problem === undefined ? '' : `, but ${problem}`}`
 }
 
 function table(diagnosis: Diagnosis): string {
@@ -84,7 +91,7 @@ function table(diagnosis: Diagnosis): string {
     ['quiesce', diagnosis.version, ''],
     ['node', diagnosis.node, diagnosis.platform],
     ['store', store.value, store.source],
-    ['', store.opens ? `opens (${store.driver}, version ${store.version})` : `does not open: ${store.problem ?? ''}`, ''],
+    ['', stateOf(store), ''],
     ['model', model.value ?? 'none: --model, QUIESCE_MODEL, or model: in quiesce.yaml sets one', model.source],
     ['log level', logLevel.value, logLevel.source],
     ...diagnosis.files.map(({ path, found }, i): [string, string, string] => [

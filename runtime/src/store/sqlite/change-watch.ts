@@ -1,5 +1,5 @@
 // Owns the hint that another connection committed: the write-ahead log's file changed, and SQLite's data version with it (RE-3).
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, realpathSync, watch } from 'node:fs'
 import type { Watch } from '../upkeep.ts'
 import type { Database } from './driver.ts'
 
@@ -25,7 +25,7 @@ export class ChangeWatch implements Watch {
     this.#version = () => asked.get()?.version ?? 0
     this.#onChange = onChange
     this.#seen = this.#version()
-    this.#files = this.#watchLog(`${path}-wal`)
+    this.#files = this.#watchLog(path)
   }
 
   check(): void {
@@ -55,8 +55,8 @@ export class ChangeWatch implements Watch {
 
   #watchLog(path: string): FSWatcher | null {
     try {
-      // One commit makes several events, and they come together.
-      const files = watch(path, { persistent: false }, () => this.#lookFrom(0))
+      // One commit makes several events, and they come together. The log lies beside the file itself, not beside a symbolic link to it.
+      const files = watch(`${realpathSync(path)}-wal`, { persistent: false }, () => this.#lookFrom(0))
       files.on('error', () => this.stop())
       return files
     } catch {
