@@ -2,7 +2,8 @@
 import { posix } from 'node:path'
 import * as z from 'zod/mini'
 import { nearest } from './near-match.ts'
-import { assertEncodable, MAX_WHOLE_FILE, readTextFile, replaceFile } from './text-file.ts'
+import { otherNamesText, replaceFile } from './replace-file.ts'
+import { assertEncodable, MAX_WHOLE_FILE, readTextFile } from './text-file.ts'
 import type { Tool } from './tool.ts'
 
 const input = z.strictObject({
@@ -28,16 +29,16 @@ export const editFileTool: Tool<Input> = {
     if (oldText === '') throw new Error('oldText is empty: give the text to replace, or use write_file to write the whole file')
     if (oldText === newText) throw new Error('oldText and newText are the same: nothing would change')
     assertEncodable('newText', newText)
-    const { path, text, stats } = await readTextFile(given, context)
+    const { text, stats } = await readTextFile(given, context)
     const spans = occurrences(text, oldText)
     if (spans.length === 0) throw new Error(`oldText does not occur in ${given}, and nothing was changed. ${nearest(text, oldText)}`)
     if (spans.length > 1 && !all) throw new Error(manyText(given, text, spans))
     const places = disjoint(spans)
-    const edited = replaced(text, places, newText, oldText)
+    const edited = withReplaced(text, places, newText, oldText)
     if (edited === text) throw new Error(`${given} has newText in that place already: nothing would change`)
-    await replaceFile(given, path, edited, { replacing: stats, signal: context.signal })
+    const replaced = await replaceFile(given, edited, context, { expected: stats, signal: context.signal })
     const count = places.length === 1 ? '1 occurrence' : `${places.length} occurrences`
-    return { content: `Replaced ${count} in ${given} (line ${lineList(text, places)}).`, isError: false }
+    return { content: `Replaced ${count} in ${given} (line ${lineList(text, places)}).${otherNamesText(replaced)}`, isError: false }
   },
 }
 
@@ -85,7 +86,7 @@ function disjoint(spans: readonly Span[]): Span[] {
   return kept
 }
 
-function replaced(text: string, spans: readonly Span[], newText: string, oldText: string): string {
+function withReplaced(text: string, spans: readonly Span[], newText: string, oldText: string): string {
   const exact = newText.includes('\r') || oldText.includes('\r')
   const common = /\r?\n/.exec(text)?.[0] ?? '\n'
   const pieces: string[] = []

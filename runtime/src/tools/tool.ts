@@ -68,8 +68,8 @@ export type Verdict =
   | { action: 'ask'; reason: string; guard?: PathGuard }
   | { action: 'deny'; reason: string }
 
-/** The verdict on a file by its real path, absolute and without symbolic links. */
-export type PathGuard = (real: string) => Verdict
+/** Why a call may not touch a file, by its real path: absolute, without symbolic links. Undefined: it may. */
+export type PathGuard = (real: string) => string | undefined
 
 /** Decides on a call before it starts. */
 export type Policy = (permissions: PermissionsOf, call: PlannedCall) => Verdict | Promise<Verdict>

@@ -2,8 +2,8 @@ import { chmod, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { replaceFile } from './replace-file.ts'
 import { temporaryWorkspace } from './temporary-workspace.ts'
-import { replaceFile } from './text-file.ts'
 import { writeFileTool } from './write-file.ts'
 
 test('a file is made with its directories, and replaced', async () => {
@@ -55,7 +55,7 @@ test('directories, names that ask for one, and files in the place of one are ref
   await using workspace = await temporaryWorkspace()
   const write = (path: string) => writeFileTool.execute({ path, content: 'x' }, workspace.context)
   await write('file')
-  await expect(write('.')).rejects.toThrow('.: is a directory, not a file')
+  await expect(write('.')).rejects.toThrow('. names a directory')
   await expect(write('new/')).rejects.toThrow('new/ names a directory')
   await expect(write('file/x')).rejects.toThrow('is a file')
   expect(await readdir(workspace.root)).toEqual(['file'])
@@ -63,14 +63,16 @@ test('directories, names that ask for one, and files in the place of one are ref
 
 test('what fails, is aborted or was overtaken changes nothing and leaves nothing', async () => {
   await using workspace = await temporaryWorkspace()
-  const file = join(workspace.root, 'f')
+  const { context, root } = workspace
+  const file = join(root, 'f')
   await writeFile(file, 'old')
-  const replacing = await stat(file, { bigint: true })
-  const { signal } = workspace.context
-  await expect(replaceFile('f', file, 'new', { replacing, signal: AbortSignal.abort() })).rejects.toThrow('aborted')
-  await expect(replaceFile('f', file, 'new', { replacing: undefined, signal })).rejects.toThrow('f was changed by somebody else')
+  const expected = await stat(file, { bigint: true })
+  const { signal } = context
+  await expect(replaceFile('f', 'new', context, { expected, signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+  await expect(replaceFile('gone', 'new', context, { expected, signal })).rejects.toThrow('gone was changed by somebody else')
   await writeFile(file, 'theirs')
-  await expect(replaceFile('f', file, 'new', { replacing, signal })).rejects.toThrow('f was changed by somebody else')
+  await expect(replaceFile('f', 'new', context, { expected, signal })).rejects.toThrow('f was changed by somebody else')
+  await expect(replaceFile('a/b/c', 'new', context, { signal: AbortSignal.abort() })).rejects.toThrow('aborted')
   expect(await readFile(file, 'utf8')).toBe('theirs')
-  expect(await readdir(workspace.root)).toEqual(['f'])
+  expect(await readdir(root)).toEqual(['f'])
 })

@@ -1,8 +1,8 @@
 // Owns the tool that writes a whole file.
 import { posix } from 'node:path'
 import * as z from 'zod/mini'
-import { resolveInside } from './paths.ts'
-import { assertEncodable, existingFile, replaceFile } from './text-file.ts'
+import { otherNamesText, replaceFile } from './replace-file.ts'
+import { assertEncodable } from './text-file.ts'
 import type { Tool } from './tool.ts'
 
 const input = z.strictObject({
@@ -22,11 +22,10 @@ export const writeFileTool: Tool<z.output<typeof input>> = {
   summary: ({ path }) => posix.normalize(path),
   async execute({ path: given, content }, context) {
     assertEncodable('content', content)
-    if (given.endsWith('/')) throw new Error(`${given} names a directory: give the path of a file`)
-    const path = await resolveInside(given, context)
-    const replacing = await existingFile(given, path)
-    await replaceFile(given, path, content, { replacing, signal: context.signal })
+    if (/(^|\/)\.{0,2}$/.test(given)) throw new Error(`${given} names a directory: give the path of a file`)
+    const replaced = await replaceFile(given, content, context, { signal: context.signal })
     const size = `${Buffer.byteLength(content)} bytes`
-    return { content: `${replacing === undefined ? 'Created' : 'Replaced'} ${given} (${size}).`, isError: false }
+    const note = otherNamesText(replaced)
+    return { content: `${replaced.created ? 'Created' : 'Replaced'} ${given} (${size}).${note}`, isError: false }
   },
 }
