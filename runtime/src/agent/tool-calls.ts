@@ -3,7 +3,7 @@ import type { ContentBlockOf, FactErrorOf, UsageOf } from '@quiesce/schema'
 import { failpoint } from '../base/failpoint.ts'
 import type { Condition } from '../log/conditions.ts'
 import { fact, type NewFact } from '../log/facts.ts'
-import type { PathGuard, Tool, ToolOutcome } from '../tools/tool.ts'
+import type { PathGuard, Tool, ToolContext, ToolOutcome } from '../tools/tool.ts'
 import { type Driver, Halt, type OpenStep } from './driver.ts'
 import { interruptTurn } from './recovery.ts'
 import { closeTurn, continueTurn } from './turn.ts'
@@ -127,8 +127,15 @@ const notRun: ToolOutcome = {
   error: { code: 'tool_cancelled', message: 'the turn was stopped before the tool ran', retryable: false },
 }
 
-/** Where the session's tools may work. */
-const places = ({ config }: Driver) => ({ cwd: config.cwd, roots: [config.cwd, ...config.roots] })
+/** Where the session's tools may work: one list for as long as it is driven here, so that its roots are known again. */
+const knownPlaces = new WeakMap<Driver, Pick<ToolContext, 'cwd' | 'roots'>>()
+
+function places(driver: Driver): Pick<ToolContext, 'cwd' | 'roots'> {
+  const { cwd, roots } = driver.config
+  const known = knownPlaces.get(driver) ?? { cwd, roots: [cwd, ...roots] }
+  knownPlaces.set(driver, known)
+  return known
+}
 
 async function execute(driver: Driver, call: Call): Promise<Result> {
   const { config, ports, signal } = driver

@@ -97,11 +97,26 @@ export function assertRegular(stats: BigIntStats, given: string): void {
   if (!stats.isFile()) throw new Error(`${given} is not a regular file but a device, socket or pipe`)
 }
 
-/** The roots' real paths, each once. */
+/** Where each root led when a session's list of them was first looked at, for as long as that list is in use. */
+const firstSeen = new WeakMap<readonly string[], Map<string, RawPath>>()
+
+/** The roots' real paths, each once. Refuses one that leads elsewhere than before: a link was put in its place, or in that of a parent. */
 export async function realRoots({ roots }: Pick<Boundary, 'roots'>): Promise<RawPath[]> {
   const distinct = [...new Set(roots)]
   const found = await Promise.all(distinct.map((root) => realpath(root, 'buffer').catch(() => undefined)))
-  const real = found.filter((root) => root !== undefined)
+  const seen = firstSeen.get(roots) ?? new Map<string, RawPath>()
+  firstSeen.set(roots, seen)
+  const real: RawPath[] = []
+  for (const [index, root] of distinct.entries()) {
+    const [now, before] = [found[index], seen.get(root)]
+    if (now === undefined) continue
+    if (before !== undefined && !before.equals(now))
+      throw new Error(
+        `the session's root ${root} leads to ${textOf(now)} now, and led to ${textOf(before)}: nothing is read or written in it`,
+      )
+    seen.set(root, now)
+    real.push(now)
+  }
   if (real.length === 0) throw new Error(`none of the session's roots exists: ${distinct.join(', ')}`)
   return real
 }
