@@ -1,0 +1,204 @@
+// Owns the steps that an SDK does, by its driver: the operations, what runs beside other steps, and what is awaited of it.
+import { objectOf, optionalText, textOf } from './args.ts'
+import { isObject, type Json, type JsonObject } from './case.ts'
+import type { StepRun } from './common-steps.ts'
+import { type Deferred, deferred } from './deferred.ts'
+import type { Answer, DriverProcess } from './driver-process.ts'
+import { HarnessError } from './harness-error.ts'
+import { mismatches, shown } from './match.ts'
+import type { World } from './world.ts'
+
+/** What a driver may offer; an operation that one doesn't have makes a case that needs it `unsupported` there. */
+export const operations = [
+  ...['launch', 'close', 'ping', 'models', 'tools', 'create', 'get', 'list', 'delete'],
+  ...['run', 'stream', 'collect', 'prompt', 'steer', 'inject', 'withdraw', 'cancel', 'abort'],
+  ...['events', 'messages', 'status', 'describe', 'update'],
+  ...['call', 'notifications'],
+] as const
+
+/** These go on beside the steps that follow them, until they are awaited. */
+const background = new Set<string>(['run', 'stream', 'collect', 'events', 'notifications'])
+
+/** The driver doesn't do this. */
+export class Unsupported extends Error {}
+
+interface Operation {
+  readonly op: string
+  readonly id: number
+  readonly items: Json[]
+  readonly answered: Promise<void>
+  /** Those who wait for an item. */
+  readonly watchers: { where: Json; count: number; found: Deferred }[]
+}
+
+export class DriverLayer {
+  readonly #world: World
+  readonly #driver: DriverProcess
+  readonly #offered: ReadonlySet<string>
+  readonly #runtime: JsonObject
+  readonly #session: JsonObject
+  /** Whether the first session is followed from its first fact: `log`. Only a real server has one. */
+  readonly #observes: boolean
+  readonly #operations = new Map<string, Operation>()
+  #launched = false
+  #created = false
+  #unnamed = 0
+
+  /** `runtime`: what `launch` gives the SDK where the case doesn't say. */
+  constructor(
+    world: World,
+    driver: DriverProcess,
+    offered: readonly string[],
+    options: { runtime: JsonObject; session: JsonObject; observes: boolean },
+  ) {
+    this.#world = world
+    this.#driver = driver
+    this.#offered = new Set(offered)
+    this.#runtime = options.runtime
+    this.#session = options.session
+    this.#observes = options.observes
+  }
+
+  readonly steps: Readonly<Record<string, StepRun>> = {
+    ...Object.fromEntries(operations.map((op): [string, StepRun] => [op, (_, args) => this.#operate(op, objectOf(op, args ?? {}))])),
+    /** `abort: name`: gives up what that step began. */
+    abort: async (_, args) => {
+      await this.#ask('abort', { target: this.#operation(textOf('abort', args)).id })
+    },
+    /** `await: name`, or `await: {item: name, where?, count?}`: so many items that fit; or `await: {fact: type, where?, count?}` of the session's log. */
+    await: (_, args) => this.#await(args),
+    /** `expectNothing: name`: it hasn't ended, and all that was on its way has come. */
+    pending: async (world, args) => {
+      const name = textOf('pending', args)
+      this.#operation(name)
+      await this.#fence()
+      const said = world.values.at(name)
+      if (isObject(said) && ('result' in said || 'error' in said))
+        throw new Error(`${name} should still go on, and has ended: ${shown(said)}`)
+    },
+    fence: () => this.#fence(),
+  }
+
+  /** At the end of the steps: what runs is awaited, and the session's log is read to its end. */
+  async settle(): Promise<void> {
+    for (const { op, answered } of this.#operations.values()) if (op !== 'events' && op !== 'notifications') await answered
+    const observer = this.#operations.get('log')
+    if (observer === undefined || this.#driver.gone !== null) return
+    const described = await this.#driver.ask('describe', {})
+    const seq = 'result' in described && isObject(described.result) ? Number(described.result.seq) : 0
+    if (seq > 0) await this.#item(observer, { seq }, 1)
+    this.#world.values.set('log', [...observer.items])
+  }
+
+  async #operate(op: string, given: JsonObject): Promise<void> {
+    await this.#prepare(op)
+    const args = op === 'launch' ? { ...this.#runtime, ...given } : op === 'create' ? { ...this.#session, ...given } : given
+    const { as, ...rest } = args
+    this.#unnamed += 1
+    const name = optionalText(op, as) ?? `${op}-${this.#unnamed}`
+    const operation = this.#begin(
+      op,
+      name,
+      op === 'launch' || op === 'create' || op === 'get' ? { ...rest, as: handleOf(op, given) } : rest,
+    )
+    if (!background.has(op)) await operation.answered
+    if ((op === 'create' || op === 'get') && handleOf(op, given) === 'session') this.#observe()
+  }
+
+  /** What an operation needs, and no step did: a runtime, and a session. */
+  async #prepare(op: string): Promise<void> {
+    if (op !== 'launch' && !this.#launched) await this.#must('launch')
+    if (op === 'launch') this.#launched = true
+    if (op === 'create' || op === 'get') this.#created = true
+    const needsSession = ![
+      'launch',
+      'close',
+      'ping',
+      'models',
+      'tools',
+      'create',
+      'get',
+      'list',
+      'delete',
+      'call',
+      'notifications',
+    ].includes(op)
+    if (needsSession && !this.#created) await this.#must('create')
+  }
+
+  /** What no step did, and every one that follows needs. */
+  async #must(op: string): Promise<void> {
+    await this.#operate(op, { as: handleOf(op, {}) })
+    const said = this.#world.values.at(handleOf(op, {}))
+    if (isObject(said) && 'error' in said) throw new Error(`${op} was refused: ${shown(said.error)}`)
+  }
+
+  #observe(): void {
+    if (!this.#observes || this.#operations.has('log') || !this.#offered.has('events')) return
+    this.#begin('events', 'log', { after: 0 })
+  }
+
+  #begin(op: string, name: string, args: JsonObject): Operation {
+    if (!this.#offered.has(op)) throw new Unsupported(`the driver has no operation ${op}`)
+    if (this.#operations.has(name)) throw new HarnessError(`two steps are called ${name}`)
+    this.#world.say(`driver ${name}: ${op} ${shown(args)}`)
+    const items: Json[] = []
+    const watchers: Operation['watchers'] = []
+    const asked = this.#driver.ask(op, args, (item) => {
+      items.push(item)
+      this.#world.say(`driver ${name}: item ${shown(item)}`)
+      for (const watcher of [...watchers]) if (count(items, watcher.where) >= watcher.count) watcher.found.resolve()
+    })
+    const answered = asked.then((answer) => {
+      this.#world.say(`driver ${name}: ${shown(answer)}`)
+      this.#world.values.set(name, { ...answer, ...(items.length > 0 && { items: [...items] }) })
+      const over = new Error(`${name} ended while the case waited for an item of it: ${shown(answer)}`)
+      for (const { found } of watchers) found.reject(over)
+    })
+    answered.catch(() => undefined)
+    const operation = { op, id: asked.id, items, answered, watchers }
+    this.#operations.set(name, operation)
+    return operation
+  }
+
+  async #ask(op: string, args: JsonObject): Promise<Answer> {
+    if (!this.#offered.has(op)) throw new Unsupported(`the driver has no operation ${op}`)
+    return this.#driver.ask(op, args)
+  }
+
+  async #await(args: Json): Promise<void> {
+    if (typeof args === 'string') return this.#operation(args).answered
+    const { item, fact, where, count: wanted = 1 } = objectOf('await', args)
+    if (fact !== undefined) {
+      const matcher = where === undefined ? { type: fact } : { $all: [{ type: fact }, where] }
+      return this.#item(this.#operation('log'), matcher, Number(wanted))
+    }
+    await this.#item(this.#operation(textOf('await', item ?? null, '`item`, `fact` or a name')), where ?? {}, Number(wanted))
+  }
+
+  async #item(operation: Operation, where: Json, wanted: number): Promise<void> {
+    if (count(operation.items, where) >= wanted) return
+    const found = deferred()
+    operation.watchers.push({ where, count: wanted, found })
+    await found.promise
+  }
+
+  /** A ping's way there and back: what was written before it has been read. */
+  async #fence(): Promise<void> {
+    const answer = await this.#ask('ping', {})
+    if ('error' in answer) throw new Error(`the fence was refused: ${shown(answer.error)}`)
+  }
+
+  #operation(name: string): Operation {
+    const found = this.#operations.get(name)
+    if (found === undefined) throw new HarnessError(`no step ${name} began anything; there are ${[...this.#operations.keys()].join(', ')}`)
+    return found
+  }
+}
+
+/** The handle under which the driver keeps a runtime or a session. */
+function handleOf(op: string, { as }: JsonObject): string {
+  return optionalText(op, as) ?? (op === 'launch' ? 'quiesce' : 'session')
+}
+
+const count = (items: readonly Json[], where: Json): number => items.filter((item) => mismatches(where, item).length === 0).length

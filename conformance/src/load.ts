@@ -1,0 +1,69 @@
+// Owns the reading of cases: files under `cases`, each checked whole before anything runs.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { LineCounter, parseDocument } from 'yaml'
+import { type Case, isObject, type Json, type JsonObject, type Step } from './case.ts'
+import { HarnessError } from './harness-error.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+export const casesFolder = join(root, 'cases')
+
+/** Every case below a folder, in the order of their ids. *Contract:* throws HarnessError with every fault of every file. */
+export function loadCases(folder: string = casesFolder): Case[] {
+  const validate = new Ajv2020({ allErrors: true, allowUnionTypes: true }).compile(
+    JSON.parse(readFileSync(join(root, 'case.schema.json'), 'utf8')),
+  )
+  const faults: string[] = []
+  const cases: Case[] = []
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !/\.(yaml|json)$/.test(entry.name)) continue
+    const path = join(entry.parentPath, entry.name)
+    const where = relative(folder, path)
+    const lines = new LineCounter()
+    const document = parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines })
+    const [broken] = document.errors
+    if (broken !== undefined) {
+      faults.push(`${where}:${lines.linePos(broken.pos[0]).line}: ${broken.message.split('\n')[0]}`)
+      continue
+    }
+    const data: unknown = document.toJS()
+    if (!validate(data) || !isObject(data)) {
+      for (const error of validate.errors ?? [])
+        faults.push(`${where}: ${error.instancePath || 'the case'} ${error.message} ${JSON.stringify(error.params)}`)
+      continue
+    }
+    if (`${data.id}` !== where.replace(/\.(yaml|json)$/, '')) faults.push(`${where}: its id is ${String(data.id)}, and must be its place`)
+    cases.push(caseOf(data))
+  }
+  if (faults.length > 0) throw new HarnessError(`these cases can't be read:\n${faults.join('\n')}`)
+  return cases.sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** A file that the schema found good. */
+function caseOf(data: JsonObject): Case {
+  const object = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
+  return {
+    id: String(data.id),
+    title: String(data.title),
+    covers: list(data.covers).map(String),
+    layer: data.layer as Case['layer'],
+    model: data.model ?? { cases: [{ steps: [{ text: 'ok' }] }] },
+    files: object(data.files) as Record<string, string>,
+    env: object(data.env) as Record<string, string>,
+    session: { permissions: 'allow-all', ...object(data.session) },
+    peer: object(data.peer),
+    steps: list(data.steps).map(stepOf),
+    expect: object(data.expect),
+    same: list(data.same).map((paths) => list(paths).map(String)),
+    only: object(data.only) as Case['only'],
+  }
+}
+
+function stepOf(step: Json): Step {
+  const [entry] = Object.entries(isObject(step) ? step : {})
+  return { name: entry?.[0] ?? '', args: entry?.[1] ?? null }
+}
+
+const list = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])

@@ -1,0 +1,143 @@
+// Owns the steps that speak raw frames to a real server (L1).
+import { bytesOf, chunksOf, objectOf, optionalText, textOf } from './args.ts'
+import { isObject, type Json, type JsonObject } from './case.ts'
+import type { StepRun } from './common-steps.ts'
+import { Connection } from './connection.ts'
+import { HarnessError } from './harness-error.ts'
+import { mismatches } from './match.ts'
+import type { World } from './world.ts'
+
+const INITIALIZE: JsonObject = { protocol: { min: 1, max: 1 }, client: { name: 'conformance', version: '1' } }
+
+export class RawLayer {
+  readonly #world: World
+  readonly #connections = new Map<string, Connection>()
+  /** The ids of requests whose answers have not been looked at, by the step's name. */
+  readonly #asked = new Map<string, { connection: Connection; id: Json }>()
+  #fences = 0
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  readonly steps: Readonly<Record<string, StepRun>> = {
+    /** `open: {on?, initialize?: bool, env?}`: a server of its own, on the case's store. */
+    open: async (_, args) => void (await this.#open(objectOf('open', args))),
+    /** `request: {method, params?, id?, as, on?}`: doesn't wait for its answer. */
+    request: async (_, args) => this.#request(objectOf('request', args)),
+    /** `answered: name`: its answer is `name.result` or `name.error`. */
+    answered: async (_, args) => this.#answered(textOf('answered', args)),
+    /** `call: {method, params?, as, on?}`: request and answer. */
+    call: async (_, args) => {
+      const call = objectOf('call', args)
+      await this.#request(call)
+      await this.#answered(textOf('call', call.as ?? null, '`as`'))
+    },
+    /** `notify: {method, params?, on?}` */
+    notify: async (_, args) => {
+      const { method = null, params, on } = objectOf('notify', args)
+      ;(await this.#on(on)).sendJson({ jsonrpc: '2.0', method, ...(params !== undefined && { params }) })
+    },
+    /** `send: bytes`, with `chunks` and `on`. */
+    send: async (_, args) => this.#send(args),
+    /** `receive: {where?, as?, on?}`: the next frame that fits, whatever it is. */
+    receive: async (world, args) => {
+      const { where = {}, as, on } = objectOf('receive', args)
+      const frame = await (await this.#on(on)).wait((each) => mismatches(where, each).length === 0)
+      if (as !== undefined) world.values.set(textOf('receive', as), frame)
+    },
+    /** `notification: {method, where?, as?, on?}`: the next one that fits; `where` fits its params. */
+    notification: async (world, args) => {
+      const { method = null, where, as, on } = objectOf('notification', args)
+      const frame = await (await this.#on(on)).notification(textOf('notification', method), where)
+      if (as !== undefined) world.values.set(textOf('notification', as), frame.params ?? null)
+    },
+    /** `fence: on?`: whatever was to come before has come. */
+    fence: async (_, args) => {
+      this.#fences += 1
+      const connection = await this.#on(args ?? undefined)
+      await connection.answer(connection.request('server/ping', {}, `fence-${this.#fences}`))
+    },
+    /** `kill: {signal?, on?}`: and waits for its end. */
+    kill: async (_, args) => {
+      const { signal = 'SIGKILL', on } = objectOf('kill', args)
+      const { server } = await this.#on(on)
+      server.signal(textOf('kill', signal) as NodeJS.Signals)
+      await server.exited
+    },
+    /** `eof: on?`: the server's stdin ends. */
+    eof: async (_, args) => (await this.#on(args ?? undefined)).server.endInput(),
+    /** `exited: {as, on?}`: `code` and `signal`, once it has. */
+    exited: async (world, args) => {
+      const { as = null, on } = objectOf('exited', args)
+      const { code, signal } = await (await this.#on(on)).server.exited
+      world.values.set(textOf('exited', as), { code, signal })
+    },
+    /** `frames: {as, on?}`: every frame that came so far. */
+    frames: async (world, args) => {
+      const { as = null, on } = objectOf('frames', args)
+      world.values.set(textOf('frames', as), [...(await this.#on(on)).frames])
+    },
+    /** `log: {sessionId, as, on?}`: the session's whole log. */
+    log: async (_, args) => this.#log(objectOf('log', args)),
+  }
+
+  async #open({ on, initialize = true, env }: JsonObject): Promise<Connection> {
+    const name = optionalText('open', on) ?? 'main'
+    const connection = new Connection(
+      this.#world,
+      name,
+      isObject(env) ? Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)])) : {},
+    )
+    this.#connections.set(name, connection)
+    if (initialize === false) return connection
+    const answer = await connection.answer(connection.request('initialize', INITIALIZE, 'initialize'))
+    if (answer.error !== undefined) throw new HarnessError(`the server refused initialize: ${JSON.stringify(answer.error)}`)
+    return connection
+  }
+
+  /** The connection that a step names; the first one opens by itself. */
+  async #on(on: Json | undefined): Promise<Connection> {
+    const name = optionalText('on', on) ?? 'main'
+    const found = this.#connections.get(name)
+    if (found !== undefined) return found
+    if (name !== 'main') throw new HarnessError(`no connection ${name} is open; there are ${[...this.#connections.keys()].join(', ')}`)
+    return this.#open({})
+  }
+
+  async #request({ method = null, params, id, as, on }: JsonObject): Promise<void> {
+    const connection = await this.#on(on)
+    const used = connection.request(textOf('request', method), params, id)
+    if (as !== undefined) this.#asked.set(textOf('request', as), { connection, id: used })
+  }
+
+  async #answered(name: string): Promise<void> {
+    const asked = this.#asked.get(name)
+    if (asked === undefined) throw new HarnessError(`no request ${name} was made; there are ${[...this.#asked.keys()].join(', ')}`)
+    const { id: _, jsonrpc: __, ...answer } = await asked.connection.answer(asked.id)
+    this.#world.values.set(name, answer)
+  }
+
+  async #send(args: Json): Promise<void> {
+    const connection = await this.#on(isObject(args) ? args.on : undefined)
+    for (const chunk of chunksOf('send', bytesOf('send', args), isObject(args) ? args.chunks : undefined)) {
+      connection.send(chunk)
+      // Each piece on its own way: otherwise the system may join them.
+      await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+  }
+
+  async #log({ sessionId = null, as = null, on }: JsonObject): Promise<void> {
+    const connection = await this.#on(on)
+    const events: Json[] = []
+    for (let after = 0; ; ) {
+      const answer = await connection.answer(connection.request('session/events', { sessionId, after, limit: 1000 }))
+      const page = answer.result
+      if (!isObject(page) || !Array.isArray(page.events)) throw new HarnessError(`session/events answered ${JSON.stringify(answer)}`)
+      events.push(...page.events)
+      after = Number(page.nextAfter)
+      if (page.more !== true) break
+    }
+    this.#world.values.set(textOf('log', as), events)
+  }
+}

@@ -1,0 +1,142 @@
+// Owns one run of one case: its layer's steps, its watchdog, its verdict.
+import { type Case, isObject, type Json, type JsonObject } from './case.ts'
+import { commonSteps, expectNow, type StepRun, Unexpected } from './common-steps.ts'
+import type { DriverProcess } from './driver-process.ts'
+import { DriverLayer as Driven, type DriverLayer, Unsupported } from './driver-steps.ts'
+import { ENDPOINT_VARIABLE, type Endpoints, endpointProgram } from './endpoint.ts'
+import type { FrameSchema } from './frame-check.ts'
+import { HarnessError } from './harness-error.ts'
+import { isEqual, mismatches, shown } from './match.ts'
+import { PeerLayer } from './peer-steps.ts'
+import { RawLayer } from './raw-steps.ts'
+import { relay } from './relay.ts'
+import { traceOf } from './trace.ts'
+import type { Verdict, VerdictName } from './verdict.ts'
+import { World } from './world.ts'
+
+/** A case that hasn't ended by then hangs. It is no measure of anything: a good case takes a fraction of a second. */
+export const WATCHDOG_MS = 30_000
+
+export interface Surroundings {
+  /** The command of the server under test. */
+  server: readonly string[]
+  schema: FrameSchema
+  endpoints: Endpoints
+}
+
+/** A driver at work, and what it offers. */
+export interface Subject {
+  process: DriverProcess
+  operations: readonly string[]
+}
+
+/** *Contract:* never rejects. */
+export async function runCase(of: Case, subject: Subject | null, surroundings: Surroundings): Promise<Verdict> {
+  const begun = performance.now()
+  const world = new World(of, surroundings.server, surroundings.schema)
+  const name = subject?.process.spec.name ?? 'server'
+  let watchdog: NodeJS.Timeout | undefined
+  const hang = new Promise<'hang'>((resolve) => {
+    watchdog = setTimeout(() => resolve('hang'), WATCHDOG_MS)
+  })
+  const { verdict, reasons } = await Promise.race([play(of, subject, surroundings, world), hang]).then(
+    (played): { verdict: VerdictName; reasons: string[] } =>
+      played === 'hang' ? { verdict: 'hang', reasons: [`it had not ended after ${WATCHDOG_MS} ms`] } : judge(of, name, world),
+    (error: Error) => blame(error, subject),
+  )
+  clearTimeout(watchdog)
+  const stderr = [subject?.process.stderr ?? '', ...world.servers.map((server) => server.stderr)].filter((text) => text !== '').join('\n')
+  const trace = verdict === 'pass' && of.layer === 'L3' ? traceOf(of, world.values) : null
+  await world.remove()
+  return {
+    caseId: of.id,
+    subject: name,
+    covers: of.covers,
+    verdict,
+    reasons,
+    transcript: world.transcript,
+    stderr,
+    ms: performance.now() - begun,
+    trace,
+  }
+}
+
+async function play(of: Case, subject: Subject | null, { endpoints }: Surroundings, world: World): Promise<void> {
+  const steps = new Map<string, StepRun>(Object.entries(commonSteps))
+  const add = (more: Readonly<Record<string, StepRun>>) => {
+    for (const [name, run] of Object.entries(more)) steps.set(name, run)
+  }
+  let driver: DriverLayer | null = null
+  if (of.layer === 'L1') add(new RawLayer(world).steps)
+  else if (subject === null) throw new HarnessError(`${of.id} is for an SDK: it needs a driver`)
+  else {
+    const peer = new PeerLayer(world, of.peer)
+    const place = endpoints.place((link) => {
+      if (of.layer === 'L3') relay(world, link)
+      else peer.link(link)
+    })
+    world.onCleanup(place.remove)
+    const env = { ...world.env(), [ENDPOINT_VARIABLE]: place.value }
+    driver = new Driven(world, subject.process, subject.operations, {
+      runtime: { runtime: endpointProgram, env, cwd: world.cwd },
+      session: of.session,
+      observes: of.layer === 'L3',
+    })
+    add(driver.steps)
+    add(of.layer === 'L3' ? serverSteps : peer.steps)
+    world.onCleanup(async () => void (await subject.process.ask('reset', {}).catch(() => undefined)))
+  }
+  for (const { name, args } of of.steps) {
+    const run = steps.get(name)
+    if (run === undefined) throw new HarnessError(`${of.layer} has no step ${name}; there are ${[...steps.keys()].sort().join(', ')}`)
+    world.say(`step ${name} ${shown(args)}`)
+    await run(world, world.values.filled(args))
+  }
+  await driver?.settle()
+}
+
+/** What a case does to the real server behind an SDK. */
+const serverSteps: Readonly<Record<string, StepRun>> = {
+  /** `server.kill: {signal?, which?}`: the latest, or the nth that was launched, counted from 1; and waits for its end. */
+  'server.kill': async (world, args) => {
+    const { signal = 'SIGKILL', which } = isObject(args) ? args : ({} as JsonObject)
+    const server = which === undefined ? world.servers.at(-1) : world.servers[Number(which) - 1]
+    if (server === undefined) throw new HarnessError(`server.kill: ${world.servers.length} servers were launched`)
+    server.signal(String(signal) as NodeJS.Signals)
+    await server.exited
+  },
+}
+
+function judge(of: Case, name: string, world: World): { verdict: VerdictName; reasons: string[] } {
+  const reasons = [...world.frameFaults]
+  for (const expected of [of.expect, of.only[name] ?? {}]) {
+    try {
+      expectNow(world, expected)
+    } catch (error) {
+      if (!(error instanceof Unexpected)) return blame(error instanceof Error ? error : new Error(String(error)), null)
+      reasons.push(error.message)
+    }
+  }
+  for (const paths of of.same) {
+    const [first, ...others] = paths.map((path) => world.values.at(path))
+    if (first === undefined) reasons.push(`${paths[0] ?? 'same'}: expected something, got nothing`)
+    for (const [i, other] of others.entries())
+      if (!isEqual(first, other)) reasons.push(`${paths[0]} and ${paths[i + 1]} should be the same: ${shown(first)}, ${shown(other)}`)
+  }
+  return { verdict: reasons.length === 0 ? 'pass' : 'fail', reasons }
+}
+
+function blame(error: Error, subject: Subject | null): { verdict: VerdictName; reasons: string[] } {
+  const verdict =
+    error instanceof Unsupported
+      ? 'unsupported'
+      : error instanceof HarnessError
+        ? 'harness-error'
+        : subject?.process.gone != null
+          ? 'crash'
+          : 'fail'
+  return { verdict, reasons: [error.message] }
+}
+
+/** Kept for the documentation's test: what a case may say is what is compared. */
+export const fits = (expected: Json, actual: unknown): boolean => mismatches(expected, actual).length === 0

@@ -1,0 +1,56 @@
+// Owns one real server: any command that speaks the protocol on its stdin and stdout.
+import { type ChildProcess, spawn } from 'node:child_process'
+
+export interface ServerEnd {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export class ServerProcess {
+  readonly #child: ChildProcess
+  readonly exited: Promise<ServerEnd>
+  stderr = ''
+
+  constructor(command: readonly string[], cwd: string, env: Readonly<Record<string, string>>, onData: (chunk: Buffer) => void) {
+    const [program = '', ...args] = command
+    this.#child = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+    this.#child.stdin?.on('error', () => undefined)
+    this.#child.stdout?.on('data', onData)
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
+      this.stderr = `${this.stderr}${chunk}`.slice(-100_000)
+    })
+    this.exited = new Promise((resolve) => {
+      this.#child.once('error', (error) => {
+        this.stderr += `it could not be started: ${error.message}\n`
+        resolve({ code: 127, signal: null })
+      })
+      this.#child.once('close', (code, signal) => resolve({ code, signal }))
+    })
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  write(bytes: Buffer): void {
+    this.#child.stdin?.write(bytes)
+  }
+
+  endInput(): void {
+    this.#child.stdin?.end()
+  }
+
+  /** The server alone; what its tools started is its own, or its successor's, to end. */
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
+  /** At the end of a case: nothing is left of its group. */
+  remove(): void {
+    try {
+      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL')
+    } catch {
+      // It is gone.
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// Owns a run of the suite: which cases with which subjects, in which order, how many at once; and the drivers that are kept warm.
+import type { Case } from './case.ts'
+import { DriverProcess, type DriverSpec } from './driver-process.ts'
+import { Endpoints } from './endpoint.ts'
+import { FrameSchema } from './frame-check.ts'
+import { HarnessError } from './harness-error.ts'
+import { runCase, type Subject, type Surroundings } from './run-case.ts'
+import type { Verdict } from './verdict.ts'
+
+export interface SuiteOptions {
+  cases: readonly Case[]
+  drivers: readonly DriverSpec[]
+  server: readonly string[]
+  /** The protocol's schema. */
+  schema: string
+  jobs: number
+  repeat: number
+  /** Null: in the order of their ids. */
+  seed: number | null
+  onVerdict(verdict: Verdict, done: number, of: number): void
+}
+
+interface Task {
+  of: Case
+  /** Null: the server itself. */
+  driver: DriverSpec | null
+}
+
+export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
+  const endpoints = await Endpoints.open()
+  const surroundings: Surroundings = { server: options.server, schema: new FrameSchema(options.schema), endpoints }
+  const once = options.cases.flatMap((of): Task[] =>
+    of.layer === 'L1' ? [{ of, driver: null }] : options.drivers.map((driver) => ({ of, driver })),
+  )
+  const tasks = Array.from({ length: options.repeat }, () => once).flat()
+  if (options.seed !== null) shuffle(tasks, options.seed)
+  const total = tasks.length
+  const verdicts: Verdict[] = []
+  try {
+    await Promise.all(Array.from({ length: options.jobs }, () => work()))
+  } finally {
+    endpoints.close()
+  }
+  return [...verdicts, ...comparedTraces(verdicts)]
+
+  async function work(): Promise<void> {
+    const warm = new WarmDrivers()
+    for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
+      const verdict = await runCase(task.of, task.driver === null ? null : await warm.get(task.driver), surroundings)
+      if (task.driver !== null && verdict.verdict !== 'pass' && verdict.verdict !== 'unsupported') await warm.drop(task.driver)
+      verdicts.push(verdict)
+      options.onVerdict(verdict, verdicts.length, total)
+    }
+    await warm.end()
+  }
+}
+
+/** One process per driver and worker, for case after case: each forgets the one before. One that failed a case is done with. */
+class WarmDrivers {
+  readonly #subjects = new Map<string, Subject>()
+
+  async get(spec: DriverSpec): Promise<Subject> {
+    const known = this.#subjects.get(spec.name)
+    if (known !== undefined && known.process.gone === null) {
+      known.process.stderr = ''
+      return known
+    }
+    const process = new DriverProcess(spec)
+    const { operations } = await process.hello().catch((error: Error) => {
+      throw new HarnessError(`driver ${spec.name} doesn't answer hello: ${error.message}\n${process.stderr}`)
+    })
+    const subject = { process, operations }
+    this.#subjects.set(spec.name, subject)
+    return subject
+  }
+
+  async drop(spec: DriverSpec): Promise<void> {
+    const known = this.#subjects.get(spec.name)
+    this.#subjects.delete(spec.name)
+    known?.process.kill()
+    await known?.process.ended
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.#subjects.values()].map(({ process }) => process.end()))
+  }
+}
+
+/** The same case must leave the same trace in every language. */
+function comparedTraces(verdicts: readonly Verdict[]): Verdict[] {
+  const byCase = new Map<string, Verdict[]>()
+  for (const verdict of verdicts) if (verdict.trace !== null) byCase.set(verdict.caseId, [...(byCase.get(verdict.caseId) ?? []), verdict])
+  return [...byCase.values()].flatMap((each) => {
+    const [first] = each
+    const other = each.find(({ trace }) => trace !== first?.trace)
+    if (first === undefined || other === undefined) return []
+    const place = firstDifference(first.trace ?? '', other.trace ?? '')
+    const reasons = [`${first.subject} and ${other.subject} leave different traces: ${place}`]
+    return [{ ...first, subject: 'both languages', verdict: 'fail' as const, reasons, transcript: [], stderr: '', ms: 0 }]
+  })
+}
+
+function firstDifference(a: string, b: string): string {
+  let i = 0
+  while (a[i] === b[i]) i += 1
+  const from = Math.max(0, i - 80)
+  return `…${a.slice(from, i + 120)}… against …${b.slice(from, i + 120)}…`
+}
+
+/** Fisher and Yates, by a small generator of numbers that the seed fixes (mulberry32). */
+function shuffle(tasks: Task[], seed: number): void {
+  let state = seed >>> 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+  for (let i = tasks.length - 1; i > 0; i -= 1) {
+    const j = Math.floor(next() * (i + 1))
+    const [a, b] = [tasks[i], tasks[j]]
+    if (a !== undefined && b !== undefined) [tasks[i], tasks[j]] = [b, a]
+  }
+}
