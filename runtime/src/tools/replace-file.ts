@@ -48,7 +48,8 @@ export async function replaceFile(given: string, text: string, boundary: Boundar
 /** What a model is told where the file had other names; else empty. */
 export function otherNamesText({ otherNames }: Replaced): string {
   if (otherNames === 0) return ''
-  return ` It had ${otherNames} other ${otherNames === 1 ? 'name' : 'names'} (hard links) besides, which ${otherNames === 1 ? 'keeps' : 'keep'} the old content.`
+  const [names, keep] = otherNames === 1 ? ['other name (hard link)', 'keeps'] : ['other names (hard links)', 'keep']
+  return ` It had ${otherNames} ${names} besides, which ${keep} the old content.`
 }
 
 const temporaryName = (random: string) => `.quiesce-${random}.tmp`
