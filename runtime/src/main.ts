@@ -172,6 +172,7 @@ const commands: Commands = {
       openStore: (config) => openStore(config, 'inline'),
       storeVersion: migrations.length,
       openModels,
+      monotonic: () => systemClock.monotonic(),
       terminal,
     })
   },

@@ -33,7 +33,7 @@ export interface Config {
   files: readonly { path: string; found: boolean }[]
   workspace: { path: string } & Trust
   /** What the workspace's file wants to decide and may not: nothing runs while it does. */
-  problems: readonly string[]
+  problems: readonly { key: keyof ConfigOptions; message: string }[]
 }
 
 /** What was given explicitly. */
@@ -52,7 +52,7 @@ export interface ConfigPlace {
 /** *Contract:* rejects with ConfigError, which names the place and what would be right. */
 export async function loadConfig(options: ConfigOptions, place: ConfigPlace): Promise<Config> {
   const config = await readConfig(options, place)
-  if (config.problems.length > 0) throw new ConfigError(config.problems.join('\n'))
+  if (config.problems.length > 0) throw new ConfigError(config.problems.map(({ message }) => message).join('\n'))
   return config
 }
 
@@ -65,7 +65,7 @@ export async function readConfig(options: ConfigOptions, { cwd, env }: ConfigPla
   const named = namedModels(trust.trusted ? [userFile, workspaceFile] : [userFile])
   const inVain = trust.trusted ? [] : Object.keys(workspaceFile.read?.content.models ?? {})
   const advice = (instead: string) => wayOut(cwd, userPath, instead)
-  const problems: string[] = []
+  const problems: Config['problems'][number][] = []
 
   const own = Object.fromEntries(Object.entries(named).map(([name, { value }]) => [name, value]))
   const refusals: Readonly<Record<keyof ConfigOptions, (value: string) => string | null>> = {
@@ -88,7 +88,7 @@ export async function readConfig(options: ConfigOptions, { cwd, env }: ConfigPla
       if (value === undefined) continue
       const refusal = kind === 'workspace' && !trust.trusted ? refusals[option](value) : null
       if (refusal === null) return { value, source: path, folder: dirname(path) }
-      problems.push(`${read?.place([option])}: ${refusal}`)
+      problems.push({ key: option, message: `${read?.place([option])}: ${refusal}` })
     }
     return null
   }

@@ -299,11 +299,11 @@ describe('quiesce doctor', () => {
   it('shows each value with its source, and no secret', async () => {
     const { status, stdout } = await quiesce.run(['doctor'], { QUIESCE_MODEL: 'scripted/demo', DEEPSEEK_API_KEY: 'sk-secret' })
     expect(status).toBe(0)
-    expect(stdout).toMatch(/store +sqlite:.*store\.db +QUIESCE_STORE\n +opens \((node:sqlite|libsql), version \d+\)/)
-    expect(stdout).toMatch(/model +scripted\/demo +QUIESCE_MODEL/)
-    expect(stdout).toMatch(/log level +warn +default/)
-    expect(stdout).toMatch(/DEEPSEEK_API_KEY +set/)
-    expect(stdout).toMatch(/OPENAI_COMPATIBLE_API_KEY +not set/)
+    expect(stdout).toMatch(/store +sqlite:.*store\.db\s+\(from QUIESCE_STORE\)\n +opens: (node:sqlite|libsql), version \d+/)
+    expect(stdout).toMatch(/model +scripted\/demo \(from QUIESCE_MODEL\)/)
+    expect(stdout).toMatch(/log level +warn \(by default\)/)
+    expect(stdout).toMatch(/key: DEEPSEEK_API_KEY, set/)
+    expect(stdout).toMatch(/key: OPENAI_COMPATIBLE_API_KEY, not set/)
     expect(stdout).not.toContain('sk-secret')
   })
 

@@ -87,6 +87,7 @@ describe('the command line', () => {
     expect((await program(['run', '--session', 's1', 'x'])).ran.run).toMatchObject({ session: 's1' })
     expect((await program(['serve', '--stdio', '--store', 'memory:'])).ran.serve).toEqual({ config: { store: 'memory:' } })
     expect((await program(['doctor', '--json'])).ran.doctor).toEqual({ json: true, config: {} })
+    expect((await program(['doctor', '--probe'])).ran.doctor).toEqual({ json: false, probe: true, config: {} })
   })
 
   it.each([

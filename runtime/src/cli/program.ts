@@ -31,6 +31,8 @@ export interface RunOptions {
 
 export interface DoctorOptions {
   json: boolean
+  /** Whether the default model is asked, too. */
+  probe?: boolean
   config: ConfigOptions
 }
 
@@ -57,6 +59,7 @@ interface Flags {
   output?: Output
   quiet?: boolean
   json?: boolean
+  probe?: boolean
 }
 
 /** Runs the command line and answers its exit status. */
@@ -110,7 +113,10 @@ function describeProgram(commands: Commands, terminal: Terminal, done: (status: 
   withConfig(program.command('doctor'))
     .description('show the configuration, where each value comes from, and whether it works')
     .option('--json', 'as JSON')
-    .action(async (flags: Flags) => done(await commands.doctor({ json: flags.json ?? false, config: configOptions(flags) })))
+    .option('--probe', 'ask the model for one word, and say what comes')
+    .action(async ({ json = false, probe, ...flags }: Flags) =>
+      done(await commands.doctor({ json, ...(probe === true && { probe }), config: configOptions(flags) })),
+    )
 
   return program
 }
@@ -206,7 +212,7 @@ Examples:
   quiesce run --model scripted/demo "What is in this directory?"
   quiesce run --permissions read-only "Which tests fail, and why?"
   git diff | quiesce run --output json - "Review this change"
-  quiesce doctor
+  quiesce doctor --probe
 `
 
 const statuses = `

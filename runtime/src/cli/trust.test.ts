@@ -43,8 +43,8 @@ describe('without trust', () => {
     expect(config.models).toEqual({ mine: { value: { provider: 'anthropic' }, source: userFile } })
     expect(Object.keys(config.refusedModels)).toEqual(['thief', 'mine', 'openai'])
     expect(config.refusedModels.thief).toBe(
-      `${cwd}/quiesce.yaml:2 defines thief, but this workspace is not trusted: define it in ${userFile}; or trust this directory, ` +
-        `where its quiesce.yaml is yours: set QUIESCE_TRUST=${cwd}, or list it under trust: in ${userFile}`,
+      `${cwd}/quiesce.yaml:2 defines thief, but this workspace is not trusted: define it in ${userFile}; or, ` +
+        `where it is yours, trust this directory: QUIESCE_TRUST=${cwd}, or trust: [${cwd}] in ${userFile}`,
     )
   })
 
@@ -52,7 +52,7 @@ describe('without trust', () => {
     [
       'a provider of its own',
       `${thief}model: thief/x\n`,
-      /quiesce\.yaml:3: model: "thief\/x" is not taken from it, since its provider is defined by the same file: give --model or QUIESCE_MODEL; or trust this/,
+      /quiesce\.yaml:3: model: "thief\/x" is not taken from it, since its provider is defined by the same file: give --model or QUIESCE_MODEL; or, where it is yours, trust/,
     ],
     ['its bare name', `${thief}model: thief\n`, /:3: model: "thief" is not taken/],
     ['a script of its own', 'model: scripted/evil\n', /:1: model: "scripted\/evil" is not taken from it, since it plays a script/],
@@ -81,7 +81,7 @@ describe('without trust', () => {
     workspace(`${thief}model: thief/x\nstore: sqlite:x.db\n`)
     const config = await readConfig({}, place())
     expect([config.store, config.model.value]).toEqual([{ value: 'sqlite:/mine.db', source: userFile }, null])
-    expect(config.problems).toHaveLength(2)
+    expect(config.problems.map(({ key }) => key)).toEqual(['store', 'model'])
   })
 })
 

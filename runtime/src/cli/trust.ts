@@ -42,7 +42,7 @@ function isWithin(path: string, directory: string): boolean {
 
 /** What to do where a workspace isn't trusted. */
 export function wayOut(workspace: string, userFile: string, instead: string): string {
-  return `${instead}; or trust this directory, where its quiesce.yaml is yours: set QUIESCE_TRUST=${workspace}, or list it under trust: in ${userFile}`
+  return `${instead}; or, where it is yours, trust this directory: QUIESCE_TRUST=${workspace}, or trust: [${workspace}] in ${userFile}`
 }
 
 /** Why the file of a workspace that isn't trusted may not choose this model, or null where it may: one of the user's providers, no script. */

@@ -1,6 +1,6 @@
 // Owns what can be told of each provider without asking its server: whether it is configured, and what it lacks. Holds no secret.
 import type { ModelOptionsOf } from '@quiesce/schema'
-import { endpointOf, settingOf } from './endpoint.ts'
+import { endpointOf, isLoopback, settingOf } from './endpoint.ts'
 import { definitionOf, type ModelsConfig, type NamedModel, providerNames } from './providers.ts'
 import type { RetryPolicy } from './retry.ts'
 
@@ -25,6 +25,7 @@ export interface ProviderReport {
   configured: boolean
   /** Why it is not. */
   reason?: string
+  warning?: string
 }
 
 export function reportProviders(config: ModelsConfig): ProviderReport[] {
@@ -45,7 +46,8 @@ function report(config: ModelsConfig, name: string, definition: NamedModel): Pro
     ...(retry !== undefined && { retry }),
   }
   if (provider === 'scripted') return { ...common, api: null, baseURL: null, baseURLFrom: null, key: null, configured: true }
-  const { baseURL, from, keyVariable, fault } = endpointOf(config.env, provider, definition)
+  const { baseURL, from, keyVariable, apiKey, fault } = endpointOf(config.env, provider, definition)
+  const isOpen = apiKey !== undefined && baseURL?.startsWith('http:') === true && !isLoopback(baseURL)
   return {
     ...common,
     api: apiOf(provider, definition),
@@ -54,6 +56,7 @@ function report(config: ModelsConfig, name: string, definition: NamedModel): Pro
     key: keyVariable === undefined ? null : { variable: keyVariable, set: settingOf(config.env, keyVariable) !== undefined },
     configured: fault === null,
     ...(fault !== null && { reason: fault.why }),
+    ...(isOpen && { warning: 'it goes there unencrypted: use https' }),
   }
 }
 

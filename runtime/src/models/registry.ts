@@ -101,7 +101,8 @@ export class ModelRegistry {
 
   /** The models that can be listed without asking anybody: the default, each named one with a `model`, the demo. */
   list(provider?: string): ModelInfoOf[] {
-    const { default: byDefault, named } = this.#config
+    const { named } = this.#config
+    const byDefault = this.#default()
     const configured = Object.entries(named).flatMap(([name, { model }]) => (model === undefined ? [] : [`${name}/${model}`]))
     const names = new Set([...(byDefault === undefined ? [] : [byDefault]), ...configured, 'scripted/demo'])
     const all = [...names].map((name) => this.#describe(name))
@@ -111,6 +112,14 @@ export class ModelRegistry {
   /** Every provider that a name may begin with, and what it lacks. */
   providers(): ProviderReport[] {
     return reportProviders(this.#config)
+  }
+
+  /** The default by its whole name, where a bare provider stands for it. */
+  #default(): string | undefined {
+    const { default: given } = this.#config
+    if (given === undefined) return undefined
+    const { provider, model } = partsOf(this.#config, given)
+    return model === undefined ? given : `${provider}/${model}`
   }
 
   /** What the named model's provider is made of. */
@@ -123,7 +132,7 @@ export class ModelRegistry {
     const contextWindow = this.#definition(model)?.contextWindow
     const info: ModelInfoOf = { model, provider, available: true }
     if (contextWindow !== undefined) info.contextWindow = contextWindow
-    if (model === this.#config.default) info.default = true
+    if (model === this.#default()) info.default = true
     try {
       this.check(model)
     } catch (error) {
