@@ -42,5 +42,8 @@ export function traceOf(of: Case, values: Values): string {
     const value = as === null || name === 'stream' || name === 'events' ? undefined : values.at(as)
     return value === undefined ? [] : [[as, plain(value)]]
   })
-  return JSON.stringify([results, plain(values.at('log') ?? null)])
+  const cwd = values.at('cwd')
+  const trace = JSON.stringify([results, plain(values.at('log') ?? null)])
+  // Each language works in a directory of its own.
+  return typeof cwd === 'string' ? trace.replaceAll(cwd, '/work') : trace
 }
