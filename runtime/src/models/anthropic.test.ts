@@ -141,6 +141,20 @@ describe('reasoning', () => {
     expect(content).toEqual(sent.filter(({ type }) => !type.includes('thinking')).sort((a) => (a.type === 'text' ? -1 : 0)))
   })
 
+  it('goes back unsigned to models that sign nothing, as what they need it for', async () => {
+    const unsigned: WireBlock = (index) => thinkingBlock('hm', '')(index).filter((event) => !event.includes('signature_delta'))
+    const body = answerOf([unsigned, callBlock('v1', 'glob', '{}')], 'tool_use')
+    const model = await serve([{ body }, fine, fine], { modelId: 'glm-9' })
+    const messages = [...hello, ...added(await answer(model, { tools }))]
+    await answer(model, { tools, messages })
+    const thinking = { type: 'thinking', thinking: 'hm', signature: '' }
+    expect(server.body(1).messages).toMatchObject([{}, { content: [thinking, { type: 'tool_use' }] }, {}])
+    await answer(anthropic(settingsAt(server, { modelId: 'claude-sonnet-4-5' })), {
+      messages: [...hello, ...blocks({ type: 'reasoning', text: 'hm' })],
+    })
+    expect(JSON.stringify(server.body(2))).not.toContain('hm')
+  })
+
   it('is not asked of a model with a budget that goes on from calls made without it', async () => {
     const calls: ModelMessage[] = [
       ...hello,

@@ -46,6 +46,8 @@ export function anthropic(settings: VendorSettings): Model {
       resultImages: 'inside',
     },
     stream: {
+      // What others serve in this format comes unsigned, and some want it back.
+      ...(isTheirs ? {} : { unsigned: { signature: '' } }),
       // A pause is of a turn with tools of the vendor's, which are not asked for.
       isEnd: (reason) => reason !== 'pause_turn',
       isNews: (event) => {

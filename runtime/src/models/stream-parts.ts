@@ -1,5 +1,6 @@
 // Owns the way from the SDK's stream to the model's parts: what a finish is worth, what seals a block, what is refused (TU-5).
 import {
+  InvalidResponseDataError,
   type JSONObject,
   type LanguageModelV3StreamPart,
   type SharedV3ProviderMetadata,
@@ -7,8 +8,9 @@ import {
   TypeValidationError,
 } from '@ai-sdk/provider'
 import type { FinishOf } from '@quiesce/schema'
+import type { Heard } from './heard-fetch.ts'
 import type { ModelPart } from './model.ts'
-import { fromEvent, fromFinish, refused, type VendorFailure } from './vendor-errors.ts'
+import { fromEvent, fromFinish, refused, type VendorFailure, withoutFinish } from './vendor-errors.ts'
 import { sealed, type VendorKey } from './vendor-seal.ts'
 import { usageOf } from './vendor-usage.ts'
 
@@ -17,6 +19,8 @@ export interface StreamRules {
   model: string
   vendor: VendorKey
   scrub(text: string): string
+  /** What seals reasoning of which the vendor said nothing; none: it isn't sealed. */
+  unsigned?: JSONObject
   /** The kinds of a vendor's events of which the last tells how the answer ended; the SDK's finish doesn't. */
   endings?: ReadonlySet<string>
   /** Whether an event that the SDK doesn't know may be passed over. */
@@ -27,6 +31,7 @@ export interface StreamRules {
 
 type SDKPart<Type> = Extract<LanguageModelV3StreamPart, { type: Type }>
 type Part = ModelPart | null
+type Failure = Extract<ModelPart, { type: 'failure' }>
 
 const finishes: Readonly<Record<string, FinishOf | undefined>> = {
   stop: 'stop',
@@ -38,13 +43,20 @@ const finishes: Readonly<Record<string, FinishOf | undefined>> = {
 /** Of one stream. */
 export class StreamParts {
   readonly #rules: StreamRules
+  readonly #heard: Heard
   readonly #indexes = new Map<string, number>()
   /** What the vendor said of the open blocks, by their ids; the last word counts. */
   readonly #said = new Map<string, JSONObject>()
   #ending: string | undefined
 
-  constructor(rules: StreamRules) {
+  constructor(rules: StreamRules, heard: Heard) {
     this.#rules = rules
+    this.#heard = heard
+  }
+
+  /** The end of a stream that had no finish. */
+  broken(): Failure {
+    return failed(withoutFinish(this.#heard, this.#rules.scrub))
   }
 
   map(part: LanguageModelV3StreamPart): Part {
@@ -97,7 +109,8 @@ export class StreamParts {
 
   #error(error: unknown): Part {
     if (TypeValidationError.isInstance(error) && this.#rules.isNews?.(error.value) === true) return null
-    return failed(fromEvent(error, this.#rules.scrub))
+    const isNoEvent = InvalidResponseDataError.isInstance(error) && error.data === undefined
+    return isNoEvent ? this.broken() : failed(fromEvent(error, this.#rules.scrub))
   }
 
   #note(id: string, metadata: SharedV3ProviderMetadata | undefined): null {
@@ -108,7 +121,7 @@ export class StreamParts {
 
   #end(type: 'text' | 'reasoning', { id, providerMetadata }: SDKPart<'text-end' | 'reasoning-end'>): Part {
     this.#note(id, providerMetadata)
-    const said = this.#said.get(id)
+    const said = this.#said.get(id) ?? (type === 'reasoning' ? this.#rules.unsigned : undefined)
     this.#said.delete(id)
     return said === undefined ? null : { type, text: '', signature: this.#seal(said) }
   }
@@ -125,7 +138,9 @@ export class StreamParts {
     const usage = usageOf(counts)
     const isEnd = this.#rules.isEnd?.(raw, this.#ending) ?? true
     const finish = isEnd ? finishes[unified] : undefined
-    return finish === undefined ? { ...failed(fromFinish(raw ?? this.#ending)), usage } : { type: 'finish', finish, usage }
+    if (finish !== undefined) return { type: 'finish', finish, usage }
+    const reason = raw ?? this.#ending
+    return { ...(reason === undefined ? this.broken() : failed(fromFinish(reason))), usage }
   }
 
   #seal(said: JSONObject): string {
@@ -133,7 +148,7 @@ export class StreamParts {
   }
 }
 
-export function failed({ error, retryAfterMs }: VendorFailure): Extract<ModelPart, { type: 'failure' }> {
+export function failed({ error, retryAfterMs }: VendorFailure): Failure {
   return { type: 'failure', error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
 }
 

@@ -186,6 +186,12 @@ describe.each(wires.map((wire) => [wire.name, wire] as const))('%s', (_, wire) =
       await failing(reply, 'model_auth', false, 'no such key: [secret]')
     })
 
+    it("keeps a vendor's own words where it calls its stream something else", async () => {
+      const trouble = wire.trouble('internal', 'no: out of order').replace(/server_error|api_error/, 'gremlins')
+      const reply = { headers: { 'content-type': 'text/plain' }, body: [...wire.answer(half), trouble] }
+      await failing(reply, 'model_stream', true, 'no: out of order')
+    })
+
     it('a page', async () => {
       const reply = { headers: { 'content-type': 'text/html' }, body: ['<html>Log in\n first</html>'] }
       await failing(reply, 'model_stream', true, expect.stringContaining('<html>Log in first</html>'))

@@ -53,10 +53,10 @@ export function fromEvent(event: unknown, scrub: (text: string) => string): Vend
 }
 
 /** A finish that isn't one of the four that end an answer. */
-export function fromFinish(raw: string | undefined): VendorFailure {
-  const message = `the stream ended with the finish reason ${JSON.stringify(raw ?? null)}, which ends no answer`
+export function fromFinish(raw: string): VendorFailure {
+  const message = `the stream ended with the finish reason ${JSON.stringify(raw)}, which ends no answer`
   if (raw === 'insufficient_system_resource') return { error: made({ code: 'model_overloaded', retryable: true }, message) }
-  return { error: made({ code: 'model_stream', retryable: raw === undefined || raw === 'error' }, message) }
+  return { error: made({ code: 'model_stream', retryable: raw === 'error' }, message) }
 }
 
 /** A stream that ended without any finish; often no stream at all, but a page or an error in JSON. */

@@ -11,7 +11,7 @@ import type { Ears, Heard } from './heard-fetch.ts'
 import type { Model, ModelPart, ModelRequest } from './model.ts'
 import { marked, type PromptRules, promptOf, toolsOf, UnsupportedContent } from './prompt.ts'
 import { failed, StreamParts, type StreamRules } from './stream-parts.ts'
-import { fromThrown, refused, scrubber, withoutFinish } from './vendor-errors.ts'
+import { fromThrown, refused, scrubber } from './vendor-errors.ts'
 import type { VendorSettings } from './vendor-settings.ts'
 
 /** An option that this model can't be given; its message is for the failure of the step. */
@@ -19,7 +19,7 @@ export class UnsupportedOption extends Error {}
 
 export interface VendorRules {
   prompt: Omit<PromptRules, 'model'>
-  stream: Pick<StreamRules, 'endings' | 'isNews' | 'isEnd'>
+  stream: Pick<StreamRules, 'unsigned' | 'endings' | 'isNews' | 'isEnd'>
   /** The model options that the vendor has nothing for. */
   untaken: readonly (keyof ModelOptionsOf)[]
   /** What the request's options come to. *Contract:* throws UnsupportedOption. */
@@ -46,7 +46,7 @@ export function vendorModel(settings: VendorSettings, sdk: LanguageModelV3, ears
     ...(contextWindow === undefined ? {} : { contextWindow }),
     async *stream(request: ModelRequest): AsyncGenerator<ModelPart> {
       const heard = ears.listen(request.signal, request.onBytes)
-      const parts = new StreamParts({ model: name, vendor: rules.prompt.vendor, scrub, ...rules.stream })
+      const parts = new StreamParts({ model: name, vendor: rules.prompt.vendor, scrub, ...rules.stream }, heard)
       let reader: Reader | undefined
       let isFinished = false
       try {
@@ -56,10 +56,10 @@ export function vendorModel(settings: VendorSettings, sdk: LanguageModelV3, ears
           const part = parts.map(read.value)
           if (part === null) continue
           isFinished = part.type === 'finish'
-          yield ended(part, heard, scrub)
+          yield part
           if (isFinished || part.type === 'failure') return // an error event wins over a later finish
         }
-        if (!request.signal.aborted) yield failed(withoutFinish(heard, scrub))
+        if (!request.signal.aborted) yield parts.broken()
       } catch (thrown) {
         // An abort shows as an error of several classes: the signal tells.
         if (!request.signal.aborted) yield failureOf(thrown, reader !== undefined, heard)
@@ -90,13 +90,6 @@ function leave(reader: Reader, isFinished: boolean): void {
   readOn()
     .catch(() => undefined)
     .finally(() => limit.removeEventListener('abort', giveUp))
-}
-
-/** Where the vendor gave no reason, what it sent instead of a stream may tell. */
-function ended(part: ModelPart, heard: Heard, scrub: (text: string) => string): ModelPart {
-  return part.type === 'failure' && part.error.code === 'model_stream' && heard.head !== undefined
-    ? { ...part, ...failed(withoutFinish(heard, scrub)) }
-    : part
 }
 
 function callOf(request: ModelRequest, model: string, { prompt: promptRules, untaken, settings }: VendorRules): LanguageModelV3CallOptions {
