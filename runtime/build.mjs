@@ -1,4 +1,4 @@
-// Owns the executable's bundle: main and the store's worker, with a chunk for whatever is loaded when it is needed.
+// Owns the executable's bundle: main, the store's worker and that of searches, with a chunk for whatever is loaded when it is needed.
 // node build.mjs [directory]: into dist/bundle, or into another directory below this one.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -54,9 +54,9 @@ const main = await build({
 const modules = new Map(await Promise.all(main.outputFiles.map(async ({ path, text }) => [basename(path), await commonJs(text)])))
 const first = [...modules.keys()].find((name) => name.startsWith('main-'))
 const files = packed(modules, first, main.metafile.outputs)
-const worker = await build({
+const workers = await build({
   ...options,
-  entryPoints: { 'store-worker': 'src/store/sqlite/store-worker.ts' },
+  entryPoints: { 'store-worker': 'src/store/sqlite/store-worker.ts', 'search-worker': 'src/tools/search-worker.ts' },
   format: 'cjs',
   define: { 'import.meta.url': 'moduleUrl' },
   banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },
@@ -66,12 +66,12 @@ const start = await build({
   stdin: { contents: startOf(first, idOf(files)), resolveDir: root, sourcefile: 'quiesce.js' },
   format: 'cjs',
 })
-files.push(['store-worker.js', worker.outputFiles[0].text], ['quiesce.js', start.outputFiles[0].text])
+files.push(...workers.outputFiles.map(({ path, text }) => [basename(path), text]), ['quiesce.js', start.outputFiles[0].text])
 
 mkdirSync(outdir, { recursive: true })
 for (const [name, text] of files) writeFileSync(join(outdir, name), text)
 writeFileSync(join(outdir, 'package.json'), '{ "private": true, "type": "commonjs" }\n')
-const packages = bundledPackages(Object.keys({ ...main.metafile.inputs, ...worker.metafile.inputs }))
+const packages = bundledPackages(Object.keys({ ...main.metafile.inputs, ...workers.metafile.inputs }))
 writeFileSync(join(outdir, 'THIRD-PARTY-LICENSES.txt'), packages.map(licenseOf).join('\n\n'))
 rmSync(target, { recursive: true, force: true })
 renameSync(outdir, target)

@@ -27,6 +27,8 @@ test('head and tail are those of the whole, however it came in pieces', () => {
       const output = collect({ head, tail }, chunked(Buffer.from(text), sizes))
       expect(output.text()).toBe(expected)
       expect(output.total).toBe(text.length)
+      if (cut <= 0) expect(output.bytes().toString()).toBe(text)
+      else expect(() => output.bytes()).toThrow('cut')
     }),
   )
 })

@@ -29,6 +29,13 @@ export class BoundedOutput {
     this.#total += kept.length
   }
 
+  /** A copy of all, in order, while nothing was cut. */
+  bytes(): Buffer {
+    const after = Math.max(0, this.#total - this.#head.length)
+    if (after > this.#tail.length) throw new Error('bytes of the output are cut')
+    return Buffer.concat([this.#head.subarray(0, this.#total), this.#tail.subarray(0, after)])
+  }
+
   /** As text: bytes that are no UTF-8, and NUL, become U+FFFD; where bytes were cut, a line says how many. */
   text(): string {
     const after = this.#total - this.#head.length
@@ -51,7 +58,7 @@ function decode(bytes: Buffer): string {
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
 /** The length of `bytes` without a UTF-8 character that may be cut off at the end. */
-function lastStart(bytes: Buffer): number {
+export function lastStart(bytes: Buffer): number {
   let at = bytes.length
   while (at > 0 && at > bytes.length - 4 && isContinuation(bytes[at - 1])) at--
   const lead = bytes[at - 1] ?? 0

@@ -25,15 +25,16 @@ function parameterTable(parameters: Readonly<Record<string, unknown>>): string {
 }
 
 /** A plain type with its bounds in words; any other shape as the JSON Schema that it is. */
-function typeText({ type, minimum, maximum, minLength, ...rest }: Readonly<Record<string, unknown>>): string {
+function typeText({ type, minimum, maximum, minLength, maxLength, ...rest }: Readonly<Record<string, unknown>>): string {
   if (typeof type !== 'string' || Object.keys(rest).length > 0)
-    return `\`${JSON.stringify({ type, minimum, maximum, minLength, ...rest })}\``
+    return `\`${JSON.stringify({ type, minimum, maximum, minLength, maxLength, ...rest })}\``
   const bounds = [
     ...(minimum === undefined ? [] : [`from ${minimum}`]),
     ...(maximum === undefined ? [] : [`to ${maximum}`]),
     ...(minLength === undefined ? [] : [minLength === 1 ? 'not empty' : `at least ${minLength} characters`]),
+    ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
   ]
-  return bounds.length === 0 ? type : `${type}, ${bounds.join(' ')}`
+  return bounds.length === 0 ? type : `${type}, ${bounds.join(minLength === undefined ? ' ' : ', ')}`
 }
 
 function cellText(text: string): string {

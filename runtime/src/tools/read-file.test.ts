@@ -1,7 +1,8 @@
-import { open, writeFile } from 'node:fs/promises'
+import { open, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { MAX_IMAGE_BYTES } from './image-file.ts'
 import { readFileTool } from './read-file.ts'
 import { temporaryWorkspace } from './temporary-workspace.ts'
 
@@ -98,10 +99,113 @@ test('a byte order mark is not shown, CRLF and invalid bytes are told', async ()
 
 test('binary files are refused with what to do', async () => {
   await expect(read(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0]))).rejects.toThrow('f is a binary file (6 bytes)')
+  await expect(read('%PDF-1.7\nall text so far')).rejects.toThrow('f is a PDF file (24 bytes); use shell (pdftotext, for example)')
 })
 
 test('an abort ends a long read', async () => {
   await using workspace = await temporaryWorkspace()
   await writeFile(join(workspace.root, 'f'), 'x')
   await expect(readFileTool.execute({ path: 'f' }, { ...workspace.context, signal: AbortSignal.abort() })).rejects.toThrow('aborted')
+})
+
+/** Each 3 pixels wide and 2 high, but the one that is turned. */
+const images = {
+  png: 'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAFUlEQVR4nGM8wcXFwMDAwMDAxAADABByAOAp6i43AAAAAElFTkSuQmCC',
+  gif: 'R0lGODdhAwACAIEAAMgKCgAAAAAAAAAAACwAAAAAAwACAAAIBgABCBwYEAA7',
+  webp: 'UklGRjwAAABXRUJQVlA4IDAAAADQAQCdASoDAAIAAUAmJaACdLoB+AADsAD+9hNf/izkYjs83/4E78Cd+BO/8AAAAAA=',
+  lossless: 'UklGRh4AAABXRUJQVlA4TBEAAAAvAkAAAAdQhSJXof+BiOh/AAA=',
+  extended:
+    'UklGRmAAAABXRUJQVlA4WAoAAAAIAAAAAgAAAQAAVlA4IDAAAADQAQCdASoDAAIAAUAmJaACdLoB+AADsAD+9hNf/izkYjs83/4E78Cd+BO/8AAAAABFWElGCgAAAElJKgAIAAAAAAA=',
+  jpeg: '/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4nICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/2wBDAQkJCQwLDBgNDRgyIRwhMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjIyMjL/wgARCAACAAMDASIAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAX/xAAVAQEBAAAAAAAAAAAAAAAAAAAEBv/aAAwDAQACEAMQAAABgANV/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABBQJ//8QAFBEBAAAAAAAAAAAAAAAAAAAAAP/aAAgBAwEBPwF//8QAFBEBAAAAAAAAAAAAAAAAAAAAAP/aAAgBAgEBPwF//8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQAGPwJ//8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPyF//9oADAMBAAIAAwAAABDz/8QAFBEBAAAAAAAAAAAAAAAAAAAAAP/aAAgBAwEBPxB//8QAFBEBAAAAAAAAAAAAAAAAAAAAAP/aAAgBAgEBPxB//8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxB//9k=',
+}
+const bytesOf = (name: keyof typeof images) => Buffer.from(images[name], 'base64')
+
+describe('images', () => {
+  async function look(content: Buffer, path = 'f') {
+    await using workspace = await temporaryWorkspace()
+    await writeFile(join(workspace.root, path), content)
+    return await readFileTool.execute({ path }, workspace.context)
+  }
+
+  test.each([
+    ['png', 'png'],
+    ['gif', 'gif'],
+    ['webp', 'webp'],
+    ['lossless', 'webp'],
+    ['extended', 'webp'],
+    ['jpeg', 'jpeg'],
+  ] as const)('%s is shown, with its size in words', async (name, kind) => {
+    const bytes = bytesOf(name)
+    expect(await look(bytes)).toEqual({
+      content: `[f: a ${kind.toUpperCase()} image of 3 x 2 pixels, ${bytes.length} bytes]`,
+      images: [{ type: 'image', mediaType: `image/${kind}`, data: images[name] }],
+      isError: false,
+    })
+  })
+
+  test('one that is turned when it is shown has the size that it then has', async () => {
+    const exif = Buffer.from('ffe1002245786966 0000 4d4d002a00000008 0001 0112 0003 00000001 0006 0000 00000000'.replaceAll(' ', ''), 'hex')
+    const jpeg = bytesOf('jpeg')
+    expect((await look(Buffer.concat([jpeg.subarray(0, 2), exif, jpeg.subarray(2)]))).content).toContain('a JPEG image of 2 x 3 pixels')
+  })
+
+  test('bytes decide, not the name; SVG is text', async () => {
+    expect((await look(bytesOf('png'), 'a.txt')).images).toHaveLength(1)
+    expect(await look(Buffer.from('<svg/>'), 'a.svg')).toEqual({ content: '1\t<svg/>', isError: false })
+    expect((await look(Buffer.from('no image'), 'a.png')).content).toBe('1\tno image')
+  })
+
+  test.each(Object.keys(images) as (keyof typeof images)[])(
+    '%s that is cut anywhere is refused, and is no image without its beginning',
+    async (name) => {
+      const bytes = bytesOf(name)
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 12, max: bytes.length - 1 }), async (length) => {
+          await expect(look(bytes.subarray(0, length))).rejects.toThrow(
+            /^f (begins like a [A-Z]+ image, but its header is damaged or cut|is a [A-Z]+ image of which the end is missing)/,
+          )
+        }),
+        { numRuns: 30 },
+      )
+      expect((await look(Buffer.concat([bytes, Buffer.alloc(100)]))).images).toHaveLength(1)
+    },
+  )
+
+  test('a JPEG with a whole small picture in it, but no end of its own', async () => {
+    const jpeg = bytesOf('jpeg')
+    const segment = Buffer.concat([Buffer.from([0xff, 0xe2, 0, 0]), jpeg])
+    segment.writeUInt16BE(segment.length - 2, 2)
+    const whole = Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(2)])
+    expect((await look(whole)).content).toContain('3 x 2 pixels')
+    await expect(look(whole.subarray(0, -3))).rejects.toThrow('of which the end is missing')
+  })
+
+  test('a damaged header, no size, and too much of it', async () => {
+    const png = bytesOf('png')
+    const sized = (width: number) => {
+      const copy = Buffer.from(png)
+      copy.writeUInt32BE(width, 16)
+      return copy
+    }
+    await expect(look(sized(0))).rejects.toThrow('its header is damaged or cut')
+    await expect(look(sized(8_001))).rejects.toThrow(
+      'f is 8001 x 2 pixels, and at most 8000 a side are shown: make a smaller copy with shell',
+    )
+    await expect(look(Buffer.concat([png.subarray(0, 12), Buffer.from('XXXX'), png.subarray(16)]))).rejects.toThrow(
+      'its header is damaged or cut',
+    )
+    await expect(look(Buffer.from(`\xff\xd8\xff${'x'.repeat(3_000_000)}`, 'latin1'))).rejects.toThrow('its header is damaged or cut')
+    await expect(look(Buffer.from('RIFF\x04\0\0\0WEBPVP8?', 'latin1'))).rejects.toThrow('its header is damaged or cut')
+  })
+
+  test('as large as vendors take it, and no larger', async () => {
+    await using workspace = await temporaryWorkspace()
+    const path = join(workspace.root, 'f')
+    await writeFile(path, bytesOf('png'))
+    await truncate(path, MAX_IMAGE_BYTES)
+    const { images: shown } = await readFileTool.execute({ path: 'f' }, workspace.context)
+    expect(shown?.[0]?.data?.length).toBe(5 * 1024 * 1024)
+    await truncate(path, MAX_IMAGE_BYTES + 1)
+    await expect(readFileTool.execute({ path: 'f' }, workspace.context)).rejects.toThrow('f is an image of more than 3932160 bytes')
+  })
 })

@@ -1,9 +1,11 @@
-// Owns the tool that shows a piece of a text file, line by line, in bounded memory.
+// Owns the tool that shows a piece of a text file, line by line, in bounded memory, or an image.
 import type { FileHandle } from 'node:fs/promises'
 import { posix } from 'node:path'
 import * as z from 'zod/mini'
+import { type ImageKind, imageKind, imageOf, MAX_IMAGE_BYTES, SMALLER } from './image-file.ts'
 import { openInside } from './paths.ts'
-import type { Tool } from './tool.ts'
+import { readBoundary } from './readable.ts'
+import type { Tool, ToolContext, ToolOutcome } from './tool.ts'
 
 const DEFAULT_LINES = 2_000
 /** Bytes of a line that are shown. */
@@ -21,19 +23,26 @@ const input = z.strictObject({
 export const readFileTool: Tool<z.output<typeof input>> = {
   name: 'read_file',
   description:
-    'Shows a text file. Each line comes as its number, a tab, and the text; the number and the tab are not part of the file. ' +
-    `At most ${MAX_SHOWN / 1024} KiB are shown at once, and ${MAX_LINE} bytes of one line; a note in brackets at the end says what was left ` +
-    "out and how to go on. Directories and binary files are refused. Files must be inside the session's roots.",
+    'Shows a text file, or an image (PNG, JPEG, GIF or WebP). Each line comes as its number, a tab, and the text; the number and the ' +
+    `tab are not part of the file. At most ${MAX_SHOWN / 1024} KiB are shown at once, and ${MAX_LINE} bytes of one line; a note in brackets at the end ` +
+    "says what was left out and how to go on. Directories and other binary files are refused. Files must be inside the session's roots, " +
+    'or be outputs that were kept, as the result of another tool says.',
   access: 'read',
   parallel: true,
   input,
   summary: ({ path }) => posix.normalize(path),
-  async execute({ path: given, offset = 1, limit = DEFAULT_LINES }, { signal, ...boundary }) {
-    const { handle, stats } = await openInside(given, boundary)
+  async execute({ path: given, offset = 1, limit = DEFAULT_LINES }, context) {
+    const { signal } = context
+    const { handle, stats } = await openInside(given, await readBoundary(given, context))
     try {
       const excerpt = new Excerpt(offset, limit)
       for await (const chunk of chunksOf(handle, signal)) {
-        if (excerpt.bytesSeen === 0 && chunk.includes(0)) throw new Error(binaryText(given, stats.size))
+        if (excerpt.bytesSeen === 0) {
+          const kind = imageKind(chunk)
+          if (kind !== null) return await showImage(given, kind, handle, context)
+          if (chunk.includes(0) || chunk.subarray(0, 5).toString('latin1') === '%PDF-')
+            throw new Error(binaryText(given, chunk, stats.size))
+        }
         if (excerpt.push(chunk) === 'full') break
       }
       return { content: excerptText(given, excerpt.finish(), offset), isError: false }
@@ -43,7 +52,31 @@ export const readFileTool: Tool<z.output<typeof input>> = {
   },
 }
 
-function binaryText(given: string, size: bigint): string {
+async function showImage(given: string, kind: ImageKind, handle: FileHandle, { signal }: ToolContext): Promise<ToolOutcome> {
+  const bytes = await startOf(handle, MAX_IMAGE_BYTES + 1, signal)
+  if (bytes.length > MAX_IMAGE_BYTES)
+    throw new Error(`${given} is an image of more than ${MAX_IMAGE_BYTES} bytes, which is what can be shown: ${SMALLER}`)
+  const { width, height, block } = await imageOf(given, kind, bytes)
+  const content = `[${given}: a ${kind.toUpperCase()} image of ${width} x ${height} pixels, ${bytes.length} bytes]`
+  return { content, images: [block], isError: false }
+}
+
+/** The first bytes of a file, wherever it was read before: so many, or all. */
+async function startOf(handle: FileHandle, length: number, signal: AbortSignal): Promise<Buffer> {
+  const buffer = Buffer.allocUnsafe(length)
+  let end = 0
+  while (end < length) {
+    signal.throwIfAborted()
+    const { bytesRead } = await handle.read(buffer, end, length - end, end)
+    if (bytesRead === 0) break
+    end += bytesRead
+  }
+  return buffer.subarray(0, end)
+}
+
+function binaryText(given: string, start: Buffer, size: bigint): string {
+  if (start.subarray(0, 5).toString('latin1') === '%PDF-')
+    return `${given} is a PDF file (${size} bytes); use shell (pdftotext, for example) to get its text`
   return `${given} is a binary file (${size} bytes), or text that isn't UTF-8; use shell (file, xxd, strings, iconv) to look into it`
 }
 

@@ -18,7 +18,7 @@ function tool(name: string): Tool {
 
 describe('which tools are on', () => {
   test('all by default, in a fixed order, each once', () => {
-    expect(names()).toEqual(['read_file', 'write_file', 'edit_file', 'shell'])
+    expect(names()).toEqual(['read_file', 'write_file', 'edit_file', 'glob', 'grep', 'shell'])
     expect(names(['shell', '*_file', 'read_file'])).toEqual(['read_file', 'write_file', 'edit_file', 'shell'])
     expect(names([])).toEqual([])
     expect(names(['gone', 'edit*'])).toEqual(['edit_file'])
@@ -27,7 +27,7 @@ describe('which tools are on', () => {
 
   test('an entry that fits none is a fault with its place, the value and the tools', () => {
     expect(registry.faults(['read_file', 'grpe', '*'])).toEqual([
-      { path: 'tools[1]', message: '"grpe" fits no tool; there are read_file, write_file, edit_file, shell' },
+      { path: 'tools[1]', message: '"grpe" fits no tool; there are read_file, write_file, edit_file, glob, grep, shell' },
     ])
   })
 
@@ -70,6 +70,8 @@ describe('the inputs (TU-6)', () => {
     ['read_file', { path: 'a', offset: 1, limit: 2 }],
     ['write_file', { path: 'a', content: '' }],
     ['edit_file', { path: 'a', oldText: 'a', newText: '', all: true }],
+    ['glob', { pattern: '**/*.ts', path: 'a', limit: 2_000 }],
+    ['grep', { pattern: 'a', path: 'b', glob: '*', ignoreCase: true, literal: true, context: 20, filesOnly: false, limit: 1_000 }],
     ['shell', { command: 'ls', cwd: 'a', timeoutMs: 600_000 }],
   ])('%s takes what the protocol says', (name, input) => {
     expect(validateInput(tool(name), input)).toEqual({ ok: true, value: input })
@@ -80,6 +82,10 @@ describe('the inputs (TU-6)', () => {
     ['read_file', { path: 'a', limit: '10' }, ['- limit: expected']],
     ['read_file', { path: 'a', start: 2 }, ['- start: unknown; the parameters are path, offset, limit']],
     ['shell', { command: 'ls', timeoutMs: 600_001 }, ['- timeoutMs: too big: at most 600000']],
+    ['glob', { pattern: '' }, ['- pattern: too small']],
+    ['glob', { pattern: 'x'.repeat(2_001) }, ['- pattern: too big']],
+    ['grep', { pattern: 'a', limit: 0, context: 21 }, ['- limit: too small: at least 1, got 0', '- context: too big: at most 20, got 21']],
+    ['grep', { regex: 'a' }, ['- pattern: required: string', '- regex: unknown; the parameters are pattern, path, glob']],
     ['shell', 'ls', ['- the input: expected object, got "ls"']],
     ['shell', null, ['- the input: expected object, got null']],
     ['shell', undefined, ['- the input: required: object']],
@@ -101,6 +107,7 @@ describe('the catalogue (AG-7)', () => {
       a: z.string().check(z.describe('One | two.')),
       b: z.optional(z.int().check(z.minimum(1), z.maximum(9))),
       c: z.optional(z.enum(['x'])),
+      d: z.optional(z.string().check(z.minLength(2), z.maxLength(9))),
     }),
     summary: () => 'a summary',
     execute: () => Promise.reject(new Error('not called')),
@@ -116,6 +123,7 @@ describe('the catalogue (AG-7)', () => {
         '| `a` | string | yes | One \\| two. |',
         '| `b` | integer, from 1 to 9 | no |  |',
         '| `c` | `{"type":"string","enum":["x"]}` | no |  |',
+        '| `d` | string, at least 2 characters, at most 9 characters | no |  |',
         '\n## `none`\n\nDoes a thing.\n\nNo parameters.\n',
       ].join('\n'),
     )
@@ -123,7 +131,7 @@ describe('the catalogue (AG-7)', () => {
 
   test('of the built-in tools', () => {
     const document = catalogueMarkdown(tools)
-    expect(document.match(/^## /gm)).toHaveLength(4)
+    expect(document.match(/^## /gm)).toHaveLength(6)
     expect(document).toContain(
       '| `timeoutMs` | integer, from 1 to 600000 | no | Time limit in milliseconds. Default: 120000, at most 600000. |',
     )

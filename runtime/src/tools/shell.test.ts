@@ -102,8 +102,41 @@ describe('what a command answers', () => {
   test('a huge output is cut in the middle, and its end is there', async () => {
     await using workspace = await temporaryWorkspace()
     const { content } = await run(workspace, 'echo first; head -c 50000000 /dev/zero | tr "\\0" x; echo; echo last')
-    expect(content).toMatch(/^first\nx+\n\[\d+ bytes of the output are cut here\]\nx+\nlast\n\[exit status 0\]$/)
+    expect(content).toMatch(
+      /^first\nx+\n\[\d+ bytes of the output are cut here\]\nx+\nlast\n\[the first 16777216 of the 50000012 bytes of the whole output is kept in .*\]\n\[exit status 0\]$/,
+    )
     expect(content.length).toBeLessThan(31 * 1024)
+    const kept = await readFile(join(workspace.context.spill?.directory ?? '', 'call.txt'))
+    expect(kept.length).toBe(16 * 1024 ** 2)
+    expect(kept.subarray(0, 10).toString()).toBe('first\nxxxx')
+  })
+
+  test('an output that is a little longer than what is shown is kept whole, in order', async () => {
+    await using workspace = await temporaryWorkspace()
+    const { content } = await run(workspace, 'seq 1 9000; exit 3')
+    const kept = join(workspace.context.spill?.directory ?? '', 'call.txt')
+    expect(content).toContain(`\n9000\n[the whole output is kept in ${kept}; see more of it with read_file or grep]\n[exit status 3]`)
+    expect(await readFile(kept, 'utf8')).toBe(Array.from({ length: 9_000 }, (_, index) => `${index + 1}\n`).join(''))
+  })
+
+  test('one that fits is not kept, and where nothing is kept nothing is said', async () => {
+    await using workspace = await temporaryWorkspace()
+    const fits = await run(workspace, `head -c ${30 * 1024} /dev/zero | tr '\\0' x`)
+    expect(fits.content).toBe(`${'x'.repeat(30 * 1024)}\n[exit status 0]`)
+    expect(existsSync(workspace.context.spill?.directory ?? '')).toBe(false)
+    const long = await run(workspace, `head -c ${30 * 1024 + 1} /dev/zero | tr '\\0' x`, { context: { spill: null } })
+    expect(long.content).toMatch(/x\n\[exit status 0\]$/)
+  })
+
+  test('where it can not be kept, the call is as good as before, and says so', async () => {
+    await using workspace = await temporaryWorkspace()
+    await writeFile(join(workspace.root, 'file'), '')
+    const spill = { directory: join(workspace.root, 'file', 'session'), name: 'call.txt' }
+    const { content, isError } = await run(workspace, 'seq 1 9999; exit 4', { context: { spill } })
+    expect(isError).toBe(false)
+    expect(content).toMatch(
+      /\n9999\n\[the whole output could not be kept: .*call\.txt: a part of the path that should be a directory is a file\]\n\[exit status 4\]$/,
+    )
   })
 })
 

@@ -2,14 +2,15 @@
 import { access, constants } from 'node:fs/promises'
 import * as z from 'zod/mini'
 import type { Clock } from '../base/clock.ts'
-import { BoundedOutput } from './bounded-output.ts'
+import { MAX_KEPT } from './kept-output.ts'
 import { codeOf, fileError, resolveDirectory } from './paths.ts'
 import { LINE_END } from './permission-policy.ts'
 import { type Exit, type ProcessGroup, startGroup } from './process-group.ts'
+import { ShellOutput } from './shell-output.ts'
 import type { Tool, ToolOutcome } from './tool.ts'
 
 const DEFAULT_TIMEOUT_MS = 120_000
-const MAX_TIMEOUT_MS = 600_000
+export const MAX_TIMEOUT_MS = 600_000
 /** Bytes of the output that are kept: more of its end, where the outcome of a command usually stands. */
 const KEPT = { head: 10 * 1024, tail: 20 * 1024 }
 /** How long processes may take to end after SIGTERM. */
@@ -41,10 +42,11 @@ export const shellTool = (clock: Clock): Tool<Input> => ({
   name: 'shell',
   description:
     'Runs a command with bash, or with sh where there is no bash, and shows its output and exit status. stdout and stderr come ' +
-    `together, in order; of a long output the first ${KEPT.head / 1024} KiB and the last ${KEPT.tail / 1024} KiB are shown. An exit status other than 0 is ` +
-    'reported, not treated as an error: read it. There is no input (stdin is empty) and no terminal, and each call starts anew in the ' +
-    'working directory. A process started in the background with & is left running and not waited for; send its output to a file. ' +
-    'At the time limit the command is stopped with everything it started.',
+    `together, in order; of a long output the first ${KEPT.head / 1024} KiB and the last ${KEPT.tail / 1024} KiB are shown, and the whole, up to ` +
+    `${MAX_KEPT / 1024 ** 2} MiB, is kept for a while in a file that the result names. An exit status other than 0 is reported, not treated ` +
+    'as an error: read it. There is no input (stdin is empty) and no terminal, and each call starts anew in the working directory. A ' +
+    'process started in the background with & is left running and not waited for; send its output to a file. At the time limit the ' +
+    'command is stopped with everything it started.',
   access: 'execute',
   parallel: false,
   input,
@@ -55,8 +57,8 @@ export const shellTool = (clock: Clock): Tool<Input> => ({
       throw new Error(`the command is longer than ${MAX_COMMAND_BYTES} bytes: write it to a file with write_file and run that`)
     const directory = await resolveDirectory(cwd ?? context.cwd, context)
     const file = await shellFile()
-    const output = new BoundedOutput(KEPT)
-    if (context.signal.aborted) return outcome(output, { kind: 'cancelled' }, timeoutMs)
+    const output = new ShellOutput(KEPT, context.spill)
+    if (context.signal.aborted) return await outcome(output, { kind: 'cancelled' }, timeoutMs)
     const start = {
       sessionId: context.sessionId,
       file,
@@ -69,7 +71,7 @@ export const shellTool = (clock: Clock): Tool<Input> => ({
       Promise.reject(codeOf(error) === undefined ? error : fileError(error, file)),
     )
     try {
-      return outcome(output, await ending(group, clock, timeoutMs, context.signal), timeoutMs)
+      return await outcome(output, await ending(group, clock, timeoutMs, context.signal), timeoutMs)
     } finally {
       group.leave()
     }
@@ -111,9 +113,11 @@ function within(promise: Promise<unknown>, clock: Clock, ms: number, signal?: Ab
   })
 }
 
-function outcome(output: BoundedOutput, ended: Ending, timeoutMs: number): ToolOutcome {
+async function outcome(output: ShellOutput, ended: Ending, timeoutMs: number): Promise<ToolOutcome> {
   const shown = output.text()
-  const withNote = (note: string) => `${shown === '' || shown.endsWith('\n') ? shown : `${shown}\n`}[${note}]`
+  const kept = await output.note()
+  const withNote = (note: string) =>
+    `${shown === '' || shown.endsWith('\n') ? shown : `${shown}\n`}${kept === null ? '' : `[${kept}]\n`}[${note}]`
   if (ended.kind === 'exit') {
     const left = ended.background ? '; what it started in the background goes on running' : ''
     return { content: withNote(`${exitText(ended.exit)}${shown === '' ? ', no output' : ''}${left}`), isError: false }
