@@ -73,17 +73,6 @@ export function refused(message: string): FactErrorOf {
   return made({ code: 'model_request', retryable: false }, message)
 }
 
-/** Takes every secret out of a text, however it is written in it. */
-export function scrubber(secrets: readonly string[]): (text: string) => string {
-  const forms = new Set(
-    secrets
-      .filter((secret) => secret !== '')
-      .flatMap((secret) => [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]),
-  )
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length)
-  return (text) => longestFirst.reduce((rest, form) => rest.replaceAll(form, '[secret]'), text)
-}
-
 function made({ code, retryable }: Verdict, message: string): FactErrorOf {
   return { code, message: cut(message), retryable }
 }

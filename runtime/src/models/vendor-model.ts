@@ -10,8 +10,9 @@ import type { ModelOptionsOf } from '@quiesce/schema'
 import type { Ears, Heard } from './heard-fetch.ts'
 import type { Model, ModelPart, ModelRequest } from './model.ts'
 import { marked, type PromptRules, promptOf, toolsOf, UnsupportedContent } from './prompt.ts'
+import { scrubber } from './scrubber.ts'
 import { failed, StreamParts, type StreamRules } from './stream-parts.ts'
-import { fromThrown, refused, scrubber } from './vendor-errors.ts'
+import { fromThrown, refused } from './vendor-errors.ts'
 import type { VendorSettings } from './vendor-settings.ts'
 
 /** An option that this model can't be given; its message is for the failure of the step. */
