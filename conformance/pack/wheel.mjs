@@ -40,6 +40,7 @@ export async function checkWheel(wheel) {
       'py.typed',
       '_runtime/quiesce.js',
       '_runtime/store-worker.js',
+      '_runtime/search-worker.js',
       '_runtime/package.json',
       '_runtime/THIRD-PARTY-LICENSES.txt',
     ]
