@@ -56,7 +56,7 @@ const first = [...modules.keys()].find((name) => name.startsWith('main-'))
 const files = packed(modules, first, main.metafile.outputs)
 const workers = await build({
   ...options,
-  entryPoints: { 'store-worker': 'src/store/sqlite/store-worker.ts', 'search-worker': 'src/tools/search-worker.ts' },
+  entryPoints: { 'store-worker': 'src/store/sqlite/store-worker.ts', 'search-worker': 'src/tools/search/search-worker.ts' },
   format: 'cjs',
   define: { 'import.meta.url': 'moduleUrl' },
   banner: { js: "const moduleUrl = require('node:url').pathToFileURL(__filename).href;" },

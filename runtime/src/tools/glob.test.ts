@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { globTool } from './glob.ts'
-import { searchHere } from './search-here.fixture.ts'
+import { searchHere } from './search/search-here.fixture.ts'
 import { temporaryWorkspace, type Workspace } from './temporary-workspace.ts'
 import type { ToolContext } from './tool.ts'
 

@@ -1,7 +1,7 @@
 // Owns the tool that lists files by a pattern for their paths.
 import { posix } from 'node:path'
 import * as z from 'zod/mini'
-import type { GlobEnd, Search } from './search-job.ts'
+import type { GlobEnd, Search } from './search/search-job.ts'
 import { gather, listed, passedOverNotes, startOf, stuckOutcome } from './searching.ts'
 import type { Tool } from './tool.ts'
 

@@ -1,9 +1,9 @@
 // Owns the tool that looks for lines in files.
 import { posix } from 'node:path'
 import * as z from 'zod/mini'
-import { expressionOf } from './expression.ts'
-import { MAX_SHOWN_LINE } from './file-matches.ts'
-import type { GrepEnd, Search } from './search-job.ts'
+import { expressionOf } from './search/expression.ts'
+import { MAX_SHOWN_LINE } from './search/file-matches.ts'
+import type { GrepEnd, Search } from './search/search-job.ts'
 import { gather, listed, passedOverNotes, type Start, startOf, stuckOutcome } from './searching.ts'
 import type { Tool } from './tool.ts'
 

@@ -4,9 +4,9 @@ import { posix } from 'node:path'
 import { KeptOutput, MAX_KEPT } from './kept-output.ts'
 import { fileError, realRoots, resolveInside, textOf } from './paths.ts'
 import { readBoundary } from './readable.ts'
-import type { GlobJob, GrepJob, PassedOver, Search, SearchEnd, Stuck } from './search-job.ts'
+import type { GlobJob, GrepJob, PassedOver, Search, SearchEnd, Stuck } from './search/search-job.ts'
+import { isWithin } from './search/within.ts'
 import type { ToolContext, ToolOutcome } from './tool.ts'
-import { isWithin } from './within.ts'
 
 /** Characters of all that is shown. */
 export const MAX_SHOWN = 40 * 1024

@@ -1,7 +1,7 @@
 // Owns the threads that searches run in: few, kept for a while, and ended by force when a search doesn't end in time or is aborted.
 import type { Worker } from 'node:worker_threads'
-import type { Clock } from '../base/clock.ts'
-import { type Deferred, deferred } from '../base/deferred.ts'
+import type { Clock } from '../../base/clock.ts'
+import { type Deferred, deferred } from '../../base/deferred.ts'
 import type { Search, SearchEnd, SearchJob, SearchListener, Stuck } from './search-job.ts'
 import { SearchPlace } from './search-place.ts'
 

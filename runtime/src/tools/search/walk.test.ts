@@ -3,8 +3,8 @@ import { lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from '
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { temporaryWorkspace } from '../temporary-workspace.ts'
 import { nothingPassedOver } from './search-job.ts'
-import { temporaryWorkspace } from './temporary-workspace.ts'
 import { type Walk, walk } from './walk.ts'
 
 function put(root: string, ...paths: string[]): void {

@@ -3,17 +3,17 @@ import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ManualClock } from '../base/clock.ts'
-import { builtInTools } from './built-in.ts'
-import { globTool } from './glob.ts'
-import { grepTool } from './grep.ts'
+import { ManualClock } from '../../base/clock.ts'
+import { builtInTools } from '../built-in.ts'
+import { globTool } from '../glob.ts'
+import { grepTool } from '../grep.ts'
+import { temporaryWorkspace, type Workspace } from '../temporary-workspace.ts'
 import { searchHere } from './search-here.fixture.ts'
 import type { GrepJob, SearchListener } from './search-job.ts'
 import { GRACE_MS, KEPT_MS, searchInThreads } from './search-threads.ts'
-import { temporaryWorkspace, type Workspace } from './temporary-workspace.ts'
 
 const source = fileURLToPath(new URL('.', import.meta.url))
-const cache = fileURLToPath(new URL('../../../node_modules/.cache', import.meta.url))
+const cache = fileURLToPath(new URL('../../../../node_modules/.cache', import.meta.url))
 let directory = ''
 let entry = new URL('file:///')
 

@@ -1,6 +1,6 @@
 // Owns the reading of a file's lines in bounded memory, whatever its size. Tells what isn't text, and reads no more of it.
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs'
-import { lastStart } from './bounded-output.ts'
+import { lastStart } from '../bounded-output.ts'
 
 const FIRST_BUFFER = 64 * 1024
 /** A longer line is given in pieces of this many bytes. */
