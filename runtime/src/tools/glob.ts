@@ -53,9 +53,13 @@ export const globTool = (search: Search): Tool<Input> => ({
     const { single, ...start } = await startOf(path, context)
     if (single) throw new Error(`${path} is a file, not a directory: to see it, use read_file`)
     const job = { kind: 'glob' as const, ...start, pattern, limit, budgetMs: BUDGET_MS }
-    const { end, shown, kept } = await gather(search, job, context)
+    const gathered = await gather(search, job, context)
+    const { end, shown, kept } = gathered
     if (end.kind === 'stuck')
-      return stuckOutcome(end, shown, { ms: BUDGET_MS, why: 'the pattern takes too long, or the disk does not answer; use a simpler one' })
+      return stuckOutcome(end, gathered, {
+        ms: BUDGET_MS,
+        why: 'the pattern takes too long, or the disk does not answer; use a simpler one',
+      })
     if (end.kind === 'grep') throw new Error('a search for files ended as one for lines')
     const narrower = 'give a directory below in path, or a pattern with a longer beginning'
     const notes = passedOverNotes(end.passedOver, start.prefix, { ms: BUDGET_MS, narrower })

@@ -268,7 +268,7 @@ describe('how much is shown', () => {
     await put(workspace, { a: `${'x'.repeat(390)}\n`.repeat(50_000), b: 'x\n' })
     const lines = await grep(workspace, { pattern: 'x' })
     expect(lines.at(-2)).toMatch(/^\[100 of at least 4\d{4} matching lines \(in 1 files\) are shown, by path\]$/)
-    expect(lines.at(-1)).toMatch(/^\[the first 16777216 of the 167\d{5} bytes of the whole list is kept in /)
+    expect(lines.at(-1)).toMatch(/^\[the first 16777216 of the 167\d{5} bytes of what was found until then is kept in /)
   })
 
   test('of a long line the piece around the match, in whole characters', async () => {
@@ -314,6 +314,7 @@ describe('what is refused or told', () => {
     [{ pattern: 'a(' }, 'the pattern is not a valid regular expression: Unterminated group, at character 3'],
     [{ pattern: 'a', path: '..' }, "is outside the session's roots"],
     [{ pattern: 'a', path: 'gone' }, 'gone: no such file or directory'],
+    [{ pattern: 'a', path: '*.ts' }, '*.ts: no such file or directory (a path here is no pattern: there is another parameter for that)'],
     [{ pattern: 'a', path: '.git/config' }, '.git/config is in .git, which is never searched'],
   ])('%j', async (input, message) => {
     await using workspace = await temporaryWorkspace()
@@ -340,6 +341,24 @@ describe('what is refused or told', () => {
       isError: true,
       error: { code: 'tool_timeout', message, retryable: false },
     })
+  })
+
+  test('what was kept until then, or until it failed', async () => {
+    await using workspace = await temporaryWorkspace()
+    const stuck: Search = async (_, hear) => {
+      hear.keep('a:1:x\n')
+      return { kind: 'stuck', path: '', line: 0 }
+    }
+    const { content } = await grepTool(stuck).execute({ pattern: 'x' }, workspace.context)
+    const [, note] = content.split('\n')
+    expect(note).toMatch(/^\[what was found until then is kept in /)
+    const failing: Search = async (_, hear) => {
+      hear.keep('a:2:x\n')
+      throw new Error('bad')
+    }
+    const spill = { directory: workspace.context.spill?.directory ?? '', name: 'other.txt' }
+    await expect(grepTool(failing).execute({ pattern: 'x' }, { ...workspace.context, spill })).rejects.toThrow('bad')
+    expect(await readFile(join(spill.directory, 'other.txt'), 'utf8')).toBe('a:2:x\n')
   })
 
   test('its time is over', async () => {

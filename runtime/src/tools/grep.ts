@@ -78,9 +78,10 @@ export const grepTool = (search: Search): Tool<Input> => ({
     const expression = await expressionOf(pattern, { literal: given.literal ?? false, ignoreCase: given.ignoreCase ?? false })
     const start = await startOf(path, context)
     const job = { kind: 'grep' as const, ...start, ...expression, glob, context: given.context ?? 0, filesOnly, limit, budgetMs: BUDGET_MS }
-    const { end, shown, kept } = await gather(search, job, context)
+    const gathered = await gather(search, job, context)
+    const { end, shown, kept } = gathered
     if (end.kind === 'stuck')
-      return stuckOutcome(end, shown, {
+      return stuckOutcome(end, gathered, {
         ms: BUDGET_MS,
         why: 'the expression takes too long there: avoid repeats within repeats, such as (a+)+',
       })

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { KeptOutput, MAX_KEPT } from './kept-output.ts'
 import { fileError, realRoots, resolveInside, textOf } from './paths.ts'
 import { readBoundary } from './readable.ts'
-import type { GlobJob, GrepJob, PassedOver, Search, SearchEnd, Stuck } from './search/search-job.ts'
+import type { GlobJob, GrepJob, PassedOver, Search, SearchEnd, SearchListener, Stuck } from './search/search-job.ts'
 import { isWithin } from './search/within.ts'
 import type { ToolContext, ToolOutcome } from './tool.ts'
 
@@ -17,7 +17,7 @@ export interface Start extends Pick<GrepJob, 'start' | 'roots' | 'prefix' | 'sin
 export async function startOf(given: string, context: ToolContext): Promise<Start> {
   const boundary = await readBoundary(given, context)
   const start = await resolveInside(given, boundary)
-  const stats = await stat(start).catch((error: unknown) => Promise.reject(fileError(error, given)))
+  const stats = await stat(start).catch((error: unknown) => Promise.reject(missing(error, given)))
   if (!stats.isDirectory() && !stats.isFile()) throw new Error(`${given} is not a regular file but a device, socket or pipe`)
   const roots = (await realRoots(boundary)).map(textOf)
   const root = roots.find((candidate) => isWithin(start, [candidate])) ?? ''
@@ -26,6 +26,11 @@ export async function startOf(given: string, context: ToolContext): Promise<Star
   const path = posix.normalize(given).replace(/\/$/, '')
   const prefix = path === '.' ? '' : stats.isFile() ? path : `${path}/`
   return { start, roots, prefix, single: stats.isFile() }
+}
+
+function missing(error: unknown, given: string): Error {
+  const { message } = fileError(error, given)
+  return new Error(/[*?{]/.test(given) ? `${message} (a path here is no pattern: there is another parameter for that)` : message)
 }
 
 export interface Gathered {
@@ -40,22 +45,27 @@ type Limits = 'maxShown' | 'maxKept' | 'guarded'
 /** Runs a search, and gathers what it tells. *Contract:* as Search. */
 export async function gather(search: Search, job: Omit<GlobJob, Limits> | Omit<GrepJob, Limits>, context: ToolContext): Promise<Gathered> {
   const { spill, guard, signal } = context
-  const shown: string[] = []
   const whole: { output?: KeptOutput } = {}
-  const end = await search(
-    { ...job, maxShown: MAX_SHOWN, maxKept: spill === null ? 0 : MAX_KEPT, guarded: guard !== undefined },
-    {
-      show: (line) => shown.push(line),
-      keep: (text) => {
-        if (spill === null) return
-        whole.output ??= new KeptOutput(spill)
-        whole.output.write(Buffer.from(text))
-      },
-      allows: (real) => guard?.(real) === undefined,
+  const shown: string[] = []
+  const hear: SearchListener = {
+    show: (line) => shown.push(line),
+    keep: (text) => {
+      if (spill === null) return
+      whole.output ??= new KeptOutput(spill)
+      whole.output.write(Buffer.from(text))
     },
-    signal,
-  )
-  return { end, shown, kept: (await whole.output?.close('the whole list')) ?? null }
+    allows: (real) => guard?.(real) === undefined,
+  }
+  const limits = { maxShown: MAX_SHOWN, maxKept: spill === null ? 0 : MAX_KEPT, guarded: guard !== undefined }
+  let what = 'what was found until then'
+  try {
+    const end = await search({ ...job, ...limits }, hear, signal)
+    if (end.kind !== 'stuck' && end.passedOver.stopped === null) what = 'the whole list'
+    return { end, shown, kept: (await whole.output?.close(what)) ?? null }
+  } catch (error) {
+    await whole.output?.close(what)
+    throw error
+  }
 }
 
 export function passedOverNotes(passedOver: PassedOver, prefix: string, limit: { ms: number; narrower: string }): string[] {
@@ -79,10 +89,11 @@ export function passedOverNotes(passedOver: PassedOver, prefix: string, limit: {
 }
 
 /** The outcome of a search that had to be ended by force. */
-export function stuckOutcome({ path, line }: Stuck, shown: readonly string[], words: { ms: number; why: string }): ToolOutcome {
+export function stuckOutcome({ path, line }: Stuck, { shown, kept }: Gathered, words: { ms: number; why: string }): ToolOutcome {
   const where = path === '' ? '' : `, in ${path}${line > 0 ? ` at line ${line}` : ''}`
   const message = `ended by force at the time limit of ${words.ms / 1_000} s${where}: ${words.why}`
-  return { content: listed(shown, [message]), isError: true, error: { code: 'tool_timeout', message, retryable: false } }
+  const content = listed(shown, [message, ...(kept === null ? [] : [kept])])
+  return { content, isError: true, error: { code: 'tool_timeout', message, retryable: false } }
 }
 
 /** Lines, and notes in brackets below them. */
