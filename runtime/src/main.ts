@@ -22,6 +22,7 @@ import { Subscriptions } from './subscriptions/subscriptions.ts'
 import { builtInTools } from './tools/built-in.ts'
 import { environmentFaults, toolEnvironment } from './tools/environment.ts'
 import { openOutputs } from './tools/kept-files.ts'
+import { permissionFaults } from './tools/permission-faults.ts'
 import { decide } from './tools/permission-policy.ts'
 import { killAllGroups, killGroupsOf, markGroups, onGroupsChanged, reapGroups } from './tools/process-group.ts'
 import { ToolRegistry, validateInput } from './tools/registry.ts'
@@ -59,7 +60,11 @@ function openTools(): Tools {
   const registry = new ToolRegistry(builtInTools(systemClock))
   return {
     get: (name) => registry.get(name),
-    faults: (patterns = [], env = {}) => [...registry.faults(patterns), ...environmentFaults(env)],
+    faults: ({ tools: patterns = [], env = {}, permissions }) => [
+      ...registry.faults(patterns),
+      ...environmentFaults(env),
+      ...permissionFaults(permissions, registry.enabled()),
+    ],
     enabled: (patterns) => registry.enabled(patterns),
     specs: (patterns) => registry.specs(patterns),
     validate: (tool, input) => {

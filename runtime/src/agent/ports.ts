@@ -25,8 +25,8 @@ export interface Models {
 
 export interface Tools {
   get(name: string): Tool | undefined
-  /** What is wrong with a session's choice of tools, or with the environment that it gives their processes. */
-  faults(patterns: readonly string[] | undefined, env: Readonly<Record<string, string>> | undefined): readonly Fault[]
+  /** What is wrong with a session's choice of tools, with the environment that it gives their processes, or with its rules. */
+  faults(config: Pick<Partial<SessionConfigOf>, 'tools' | 'env' | 'permissions'>): readonly Fault[]
   enabled(patterns: readonly string[] | undefined): readonly Tool[]
   specs(patterns: readonly string[] | undefined): readonly ToolSpec[]
   validate(tool: Tool, input: unknown): { ok: true; input: unknown } | { ok: false; message: string }

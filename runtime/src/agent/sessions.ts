@@ -69,10 +69,11 @@ export class Sessions {
 
   update(params: Params<'session/update'>): Promise<SessionOf> {
     return this.#call(async () => {
-      const { log, models, clock } = this.#ports
+      const { log, models, clock, tools } = this.#ports
       const { sessionId, title, metadata, model, modelOptions, permissions, limits, outputSchema } = params
       refuse([
         ...unserved({ outputSchema, limits }),
+        ...tools.faults(defined({ permissions })),
         ...shownFaults({ title, metadata, permissions, limits }),
         ...modelOptionFaults(modelOptions),
       ])
@@ -214,7 +215,7 @@ export class Sessions {
     refuse([
       ...unserved(params),
       ...directories,
-      ...tools.faults(params.tools, params.env),
+      ...tools.faults(defined({ tools: params.tools, env: params.env, permissions })),
       ...shownFaults({ roots, permissions, limits, metadata, title }),
       ...modelOptionFaults(params.modelOptions),
     ])

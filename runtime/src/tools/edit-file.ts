@@ -25,6 +25,7 @@ export const editFileTool: Tool<Input> = {
   parallel: false,
   input,
   summary: ({ path }) => posix.normalize(path),
+  subject: ({ path }) => ({ path }),
   async execute({ path: given, oldText, newText, all = false }, context) {
     if (oldText === '') throw new Error('oldText is empty: give the text to replace, or use write_file to write the whole file')
     if (oldText === newText) throw new Error('oldText and newText are the same: nothing would change')

@@ -31,6 +31,7 @@ export const readFileTool: Tool<z.output<typeof input>> = {
   parallel: true,
   input,
   summary: ({ path }) => posix.normalize(path),
+  subject: ({ path }) => ({ path }),
   async execute({ path: given, offset = 1, limit = DEFAULT_LINES }, context) {
     const { signal } = context
     const { handle, stats } = await openInside(given, await readBoundary(given, context))

@@ -51,6 +51,7 @@ export const shellTool = (clock: Clock): Tool<Input> => ({
   parallel: false,
   input,
   summary: ({ command }) => command.trim().replace(/\r?\n/g, ` ${LINE_END} `),
+  subject: ({ command }) => ({ command }),
   async execute({ command, cwd, timeoutMs = DEFAULT_TIMEOUT_MS }, context) {
     if (command.includes('\0')) throw new Error('the command has a NUL character in it')
     if (Buffer.byteLength(command) > MAX_COMMAND_BYTES)

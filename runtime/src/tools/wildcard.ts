@@ -1,26 +1,127 @@
-// Owns the one wildcard grammar of tool names and permission rules: `*` stands for any run of characters, all else for itself.
+// Owns the wildcards of tool names and permission rules: `*`, and in paths `**`. All else stands for itself; nothing escapes it.
 
-/**
- * Whether the whole of `text` matches `pattern`. A `*` never covers a character that `barred` matches (a RegExp for one
- * character, without flags). Costs at most pattern × text, whatever they hold.
- */
+/** One piece of a pattern. */
+type Piece =
+  /** This character. */
+  | { kind: 'one'; char: string }
+  /** Any run of characters, also none, without one that `barred` (a RegExp for one character, without flags) matches. */
+  | { kind: 'run'; barred: RegExp | undefined }
+  /** Any number of whole directories, also none: text that is empty or ends in a slash. */
+  | { kind: 'directories' }
+  /** Nothing, or a slash and anything. Only at the end. */
+  | { kind: 'below' }
+
+/** Whether the whole of `text` matches `pattern`, of whose `*` none covers a character that `barred` matches. */
 export function matchesWildcard(pattern: string, text: string, barred?: RegExp): boolean {
-  let at = 0
-  let inPattern = 0
-  let star = -1
-  let covered = 0
-  while (at < text.length) {
-    if (pattern[inPattern] === '*') {
-      star = inPattern++
-      covered = at
-    } else if (pattern[inPattern] === text[at]) {
-      inPattern++
-      at++
-    } else if (star >= 0 && barred?.test(text.charAt(covered)) !== true) {
-      inPattern = star + 1
-      at = ++covered
-    } else return false
+  return new Wildcard(pattern, barred).matches(text)
+}
+
+/** A pattern, ready to be compared. A comparison costs at most pattern × text, whatever they hold. */
+export class Wildcard {
+  readonly #pieces: readonly Piece[]
+
+  constructor(pattern: string, barred?: RegExp) {
+    this.#pieces = [...pattern.matchAll(/\*+|[^*]/gs)].map(([text]) =>
+      text.startsWith('*') ? { kind: 'run', barred } : { kind: 'one', char: text },
+    )
   }
-  while (pattern[inPattern] === '*') inPattern++
-  return inPattern === pattern.length
+
+  matches(text: string): boolean {
+    return run(this.#pieces, text, false)
+  }
+}
+
+/** A pattern for paths, in the spelling that `normalize` of node:path gives. */
+export class PathWildcard {
+  readonly #pieces: readonly Piece[]
+  readonly #reading: 'narrow' | 'wide'
+
+  /**
+   * In both readings `**` stands for any run of characters, a `**` with a slash behind it in the place of a directory for any
+   * number of directories, and a slash and `**` at the end also for the directory itself.
+   * `narrow`: a `*` stays within one name. `wide`: it reaches over slashes; a pattern without a slash is looked for in every directory; and
+   * what matches a directory matches all that is below it.
+   */
+  constructor(pattern: string, reading: 'narrow' | 'wide') {
+    const everywhere = reading === 'wide' && !pattern.includes('/')
+    const pieces = [...pattern.matchAll(/(?<=^|\/)(?:\*\*+\/)+|\/\*\*+$|\*+|[^*]/gs)].map(([text]): Piece => {
+      if (text.length > 1 && text.endsWith('/')) return { kind: 'directories' }
+      if (text.length > 1 && text.startsWith('/')) return { kind: 'below' }
+      if (!text.startsWith('*')) return { kind: 'one', char: text }
+      return { kind: 'run', barred: text === '*' && reading === 'narrow' ? /\// : undefined }
+    })
+    this.#pieces = everywhere ? [{ kind: 'directories' }, ...pieces] : pieces
+    this.#reading = reading
+  }
+
+  matches(path: string): boolean {
+    return run(this.#pieces, path, this.#reading === 'wide')
+  }
+}
+
+/** Goes through the text once, with all places in the pattern that are possible so far. `directoryDoes`: a match that a slash follows will do. */
+function run(pieces: readonly Piece[], text: string, directoryDoes: boolean): boolean {
+  const end = pieces.length
+  let [now, next] = [new Places(pieces), new Places(pieces)]
+  now.reach(0)
+  for (const char of text.split('')) {
+    if (directoryDoes && char === '/' && now.has(end)) return true
+    next.clear()
+    for (const [place, piece] of pieces.entries()) {
+      if (now.has(place)) {
+        if (piece.kind === 'one' && piece.char === char) next.reach(place + 1)
+        else if (piece.kind === 'run' && piece.barred?.test(char) !== true) next.reach(place)
+        else if (piece.kind === 'directories' || (piece.kind === 'below' && char === '/')) next.enter(place, char)
+      }
+      if (now.isInside(place)) next.enter(place, char)
+    }
+    if (next.isEmpty) return false
+    ;[now, next] = [next, now]
+  }
+  return now.has(end)
+}
+
+/** The places in a pattern at which a comparison may be: before a piece, or inside one that takes more than one character as a whole. */
+class Places {
+  readonly #pieces: readonly Piece[]
+  readonly #before: Uint8Array
+  readonly #inside: Uint8Array
+  isEmpty = true
+
+  constructor(pieces: readonly Piece[]) {
+    this.#pieces = pieces
+    this.#before = new Uint8Array(pieces.length + 1)
+    this.#inside = new Uint8Array(pieces.length)
+  }
+
+  clear(): void {
+    this.#before.fill(0)
+    this.#inside.fill(0)
+    this.isEmpty = true
+  }
+
+  has(place: number): boolean {
+    return this.#before[place] === 1
+  }
+
+  isInside(place: number): boolean {
+    return this.#inside[place] === 1
+  }
+
+  /** Before a piece, and behind it where it may stand for nothing. */
+  reach(place: number): void {
+    this.isEmpty = false
+    for (let at = place; !this.has(at); at++) {
+      this.#before[at] = 1
+      const piece = this.#pieces[at]
+      if (piece === undefined || piece.kind === 'one') return
+    }
+  }
+
+  /** Inside a piece, having taken `char`, and behind it where that may be its last. */
+  enter(place: number, char: string): void {
+    this.isEmpty = false
+    this.#inside[place] = 1
+    if (this.#pieces[place]?.kind === 'below' || char === '/') this.reach(place + 1)
+  }
 }

@@ -20,6 +20,7 @@ export const writeFileTool: Tool<z.output<typeof input>> = {
   parallel: false,
   input,
   summary: ({ path }) => posix.normalize(path),
+  subject: ({ path }) => ({ path }),
   async execute({ path: given, content }, context) {
     assertEncodable('content', content)
     if (/(^|\/)\.{0,2}$/.test(given)) throw new Error(`${given} names a directory: give the path of a file`)
