@@ -6,6 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { LineCounter, parseDocument } from 'yaml'
 import { type Case, isObject, type Json, type JsonObject, type Step } from './case.ts'
 import { HarnessError } from './harness-error.ts'
+import { caseOfVector, isVector } from './vectors.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 export const casesFolder = join(root, 'cases')
@@ -29,6 +30,10 @@ export function loadCases(folder: string = casesFolder): Case[] {
       continue
     }
     const data: unknown = document.toJS()
+    if (isVector(data)) {
+      cases.push(caseOfVector(data))
+      continue
+    }
     if (!validate(data) || !isObject(data)) {
       for (const error of validate.errors ?? [])
         faults.push(`${where}: ${error.instancePath || 'the case'} ${error.message} ${JSON.stringify(error.params)}`)

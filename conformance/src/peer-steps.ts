@@ -5,7 +5,7 @@ import type { StepRun } from './common-steps.ts'
 import { type Deferred, deferred } from './deferred.ts'
 import type { Link } from './endpoint.ts'
 import { HarnessError } from './harness-error.ts'
-import { Peer } from './peer.ts'
+import { Peer, type Subscription } from './peer.ts'
 import type { World } from './world.ts'
 
 export class PeerLayer {
@@ -102,14 +102,8 @@ export class PeerLayer {
     ;(await this.#there()).sendJson({ jsonrpc: '2.0', method, params: { ...(await this.#subscription(subscription)), ...params } })
   }
 
-  async #subscription(which: Json | undefined): Promise<{ subscriptionId: string; sessionId: string }> {
-    const { subscriptions } = await this.#there()
-    const found = which === undefined ? subscriptions.at(-1) : subscriptions[Number(which) - 1]
-    if (found === undefined)
-      throw new HarnessError(
-        `the SDK has ${subscriptions.length} subscriptions; the step wants number ${String(which ?? 1)} (a fence before it lets one come)`,
-      )
-    return found
+  async #subscription(which: Json | undefined): Promise<Subscription> {
+    return (await this.#there()).subscription(which === undefined ? null : Number(which))
   }
 
   async #write(bytes: Buffer, how: Json | undefined): Promise<void> {

@@ -12,6 +12,11 @@ interface Wanted {
   found: Deferred<JsonObject>
 }
 
+export interface Subscription {
+  subscriptionId: string
+  sessionId: string
+}
+
 export const peerSession = (sessionId: string): JsonObject => ({
   ...{ sessionId, depth: 0, metadata: {}, cwd: '/work', roots: ['/work'], model: 'scripted/case', permissions: 'edit', limits: {} },
   ...{ createdAt: 1_796_000_000_000, updatedAt: 1_796_000_000_000, status: 'idle', seq: 1, usage: { inputTokens: 0, outputTokens: 0 } },
@@ -25,8 +30,9 @@ export class Peer {
   readonly #automatic: ReadonlyMap<string, (params: JsonObject) => Json>
   readonly #left: JsonObject[] = []
   readonly #wanted: Wanted[] = []
-  /** The subscriptions that it opened, in order. */
-  readonly subscriptions: { subscriptionId: string; sessionId: string }[] = []
+  /** The subscriptions that it opened, in order, and those who wait for one. */
+  readonly #subscriptions: Subscription[] = []
+  readonly #awaited: Deferred[] = []
 
   constructor(world: World, link: Link, options: JsonObject) {
     this.#world = world
@@ -57,6 +63,17 @@ export class Peer {
     const found = deferred<JsonObject>()
     this.#wanted.push({ method, where, found })
     return found.promise
+  }
+
+  /** The nth subscription, counted from 1, or the latest, once it is there. */
+  async subscription(nth: number | null): Promise<Subscription> {
+    for (;;) {
+      const found = nth === null ? this.#subscriptions.at(-1) : this.#subscriptions[nth - 1]
+      if (found !== undefined) return found
+      const there = deferred()
+      this.#awaited.push(there)
+      await there.promise
+    }
   }
 
   sendJson(frame: Json): void {
@@ -95,8 +112,12 @@ export class Peer {
   }
 
   #subscribed({ subscriptionId, sessionId = 's-1' }: JsonObject): { subscriptionId: string } {
-    const id = typeof subscriptionId === 'string' ? subscriptionId : `sub-${this.subscriptions.length + 1}`
-    this.subscriptions.push({ subscriptionId: id, sessionId: String(sessionId) })
+    const id = typeof subscriptionId === 'string' ? subscriptionId : `sub-${this.#subscriptions.length + 1}`
+    this.#subscriptions.push({ subscriptionId: id, sessionId: String(sessionId) })
+    // Once its answer is out.
+    setImmediate(() => {
+      for (const there of this.#awaited.splice(0)) there.resolve()
+    })
     return { subscriptionId: id }
   }
 

@@ -14,7 +14,7 @@ from quiesce import QuiesceError, Until
 from quiesce._collect import RunReducer
 from quiesce._events import decode_event
 
-VECTORS = sorted((Path(__file__).parents[2] / "conformance/vectors/reducer").glob("*.json"))
+VECTORS = sorted((Path(__file__).parents[2] / "conformance/cases/reducer").glob("*.json"))
 
 
 def test_there_are_vectors() -> None:

@@ -6,7 +6,7 @@ import { RunReducer, type RunResult, Sequence, type SessionEvent } from './colle
 import { ProtocolError, QuiesceError } from './errors.ts'
 import { decodeFact, encode, encodeFact } from './generated/guards.ts'
 
-const vectors = new URL('../../conformance/vectors/reducer/', import.meta.url)
+const vectors = new URL('../../conformance/cases/reducer/', import.meta.url)
 
 interface Vector {
   name: string

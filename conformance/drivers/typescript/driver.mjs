@@ -5,13 +5,13 @@ import packageJson from '@quiesce/sdk/package.json' with { type: 'json' }
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
-/** What the SDK could not name goes out as it came in. */
-const wire = (value) =>
-  JSON.parse(
-    JSON.stringify(value, (_, each) =>
-      each !== null && typeof each === 'object' && each.type === 'unknown' && 'raw' in each ? each.raw : each,
-    ) ?? 'null',
-  )
+/** What the SDK could not name goes out as it came in, with the session that the SDK says it is of. */
+function named(_, value) {
+  if (value === null || typeof value !== 'object' || (value.type !== 'unknown' && value.kind !== 'unknown') || !('raw' in value))
+    return value
+  return value.sessionId === undefined ? value.raw : { sessionId: value.sessionId, ...value.raw }
+}
+const wire = (value) => JSON.parse(JSON.stringify(value, named) ?? 'null')
 
 let runtimes = new Map()
 let sessions = new Map()

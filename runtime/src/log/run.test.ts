@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import * as z from 'zod/mini'
 import { RunFold } from './run.ts'
 
-const folder = new URL('../../../conformance/vectors/reducer/', import.meta.url)
+const folder = new URL('../../../conformance/cases/reducer/', import.meta.url)
 const Vector = z.looseObject({
   name: z.string(),
   sessionId: z.string(),
