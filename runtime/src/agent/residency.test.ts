@@ -249,3 +249,51 @@ test('RE-5: a holder that lost its session ends the processes of its tools', asy
   await pass(rig, RENEW_MS)
   expect(new Set(stale.ended)).toEqual(new Set(['s']))
 })
+
+test('RE-2: a runtime that dies as it takes a session over has ended what the dead one left, or leaves its name to the next', async () => {
+  const rig = new Rig()
+  await rig.create()
+  await rig.runtime.sessions.prompt({ sessionId: 's', content: 'hello' })
+  await rig.crash()
+  const dying = rig.runtime
+  vi.spyOn(dying.reaped, 'push').mockImplementation(() => {
+    dying.kill()
+    return 0
+  })
+  void dying.sessions.activate('s')
+  await quiet()
+  rig.declareDead(2)
+  const next = rig.boot()
+  await next.sessions.activate('s')
+  expect(next.reaped).toEqual(['runtime-1'])
+})
+
+test("FR-5: a runtime that dies as it stops has ended its tools' processes, or holds its lease still, so that the next one does", async () => {
+  const rig = new Rig()
+  await rig.create()
+  const stopping = rig.runtime
+  vi.spyOn(stopping.ended, 'push').mockImplementation(() => {
+    stopping.kill()
+    return 0
+  })
+  void stopping.sessions.shutdown()
+  await quiet()
+  rig.declareDead(1)
+  const next = rig.boot()
+  await next.sessions.activate('s')
+  await next.sessions.prompt({ sessionId: 's', content: 'hello' })
+  expect(next.reaped).toEqual(['runtime-1'])
+})
+
+test("DEL-1: the processes of a session's tools are ended before it is gone: then nobody would look for them", async () => {
+  const rig = new Rig()
+  await rig.create()
+  const deleting = rig.runtime
+  vi.spyOn(deleting.ended, 'push').mockImplementation(() => {
+    deleting.kill()
+    return 0
+  })
+  void deleting.sessions.delete('s')
+  await quiet()
+  expect(await rig.store.load('s')).not.toBeNull()
+})

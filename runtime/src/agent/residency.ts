@@ -78,12 +78,17 @@ export class Residency {
     const { store, clock, owner } = this.#ports
     const at = () => ({ now: clock.now(), ttlMs: LEASE_MS })
     let result: AcquireResult = await store.acquire(sessionId, owner, at())
-    if (!result.ok && result.refused === 'held' && this.#isOver(sessionId, result.holder))
+    let reaped: string | null = null
+    if (!result.ok && result.refused === 'held' && this.#isOver(sessionId, result.holder)) {
+      // Before its lease is taken: should this runtime die in between, the next one finds its name still.
+      reaped = result.holder.owner.runtimeId
+      this.#reap(result.holder.owner, sessionId)
       result = await store.acquire(sessionId, owner, { ...at(), replacing: result.holder.epoch })
+    }
     if (!result.ok && result.refused === 'not-found') throw noSession(sessionId)
     if (!result.ok) return null
     this.#sightings.delete(sessionId)
-    if (result.previous !== undefined) this.#reap(result.previous, sessionId)
+    if (result.previous !== undefined && result.previous.runtimeId !== reaped) this.#reap(result.previous, sessionId)
     return result.lease
   }
 
@@ -159,6 +164,8 @@ export class Residency {
     await Promise.allSettled(this.#activating.values())
     const held = [...this.#activations.values()]
     await Promise.all(held.map((activation) => activation.stop()))
+    // What is in the background must not outlive the lease: nobody would look for it then.
+    for (const { sessionId } of held) this.#ports.endTools(sessionId)
     await Promise.allSettled(held.map(({ lease }) => this.#ports.store.release(lease)))
     this.#keeper.stop()
     await this.#afterRenewal

@@ -90,6 +90,8 @@ export class Sessions {
   delete(sessionId: string): Promise<void> {
     return this.#call(async () => {
       const activation = this.#residency.get(sessionId)
+      // First: of a session that is gone nobody looks for what a killed runtime left running.
+      if (activation !== undefined) this.#ports.endTools(sessionId)
       if (!(await this.#ports.store.delete(sessionId))) throw noSession(sessionId)
       this.#ports.log.close(sessionId, 'deleted', null)
       await activation?.ended
