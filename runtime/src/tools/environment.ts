@@ -10,6 +10,13 @@ const allowed = [
   ...['JAVA_HOME', 'GOPATH', 'CARGO_HOME', 'RUSTUP_HOME', 'NVM_DIR', 'PYENV_ROOT', 'VIRTUAL_ENV', 'CONDA_PREFIX'],
 ]
 
+/** Where programs are looked for if the runtime's own PATH names no place. */
+const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin'
+
+/** The system's limit for one variable, with its NUL; and for all of a session's, well below what it takes for a whole environment. */
+const MAX_VARIABLE_BYTES = 128 * 1024 - 1
+const MAX_BYTES = 1024 * 1024
+
 /**
  * The whole environment of a tool's process: the allowed variables of the runtime's own, then the session's `env`, which
  * wins. A key or token passes only where the session names it, with its value. Proxies are not on the list either: their
@@ -24,15 +31,34 @@ export function toolEnvironment(
     const value = own[name]
     if (value !== undefined) passed.set(name, value)
   }
+  passed.set('PATH', searchPath(own.PATH))
   for (const [name, value] of Object.entries(session)) passed.set(name, value)
   return Object.fromEntries(passed)
 }
 
+/** Only places that are the same from every directory: by any other, a workspace could put its own program before the system's. */
+export function searchPath(own: string | undefined): string {
+  const places = (own ?? '').split(':').filter((place) => place.startsWith('/'))
+  return places.length === 0 ? DEFAULT_PATH : places.join(':')
+}
+
 /** What is wrong with a session's `env`, each with the variable's name; values are never repeated. */
 export function environmentFaults(session: Readonly<Record<string, string>>): { path: string; message: string }[] {
-  return Object.entries(session).flatMap(([name, value]) => {
-    if (name === '' || /[=\0]/.test(name))
-      return [{ path: `env.${name}`, message: 'a variable\'s name must be without "=" and NUL, and not empty' }]
-    return value.includes('\0') ? [{ path: `env.${name}`, message: "a variable's value must be without NUL" }] : []
+  const variables = Object.entries(session)
+  const sizes = variables.map(([name, value]) => Buffer.byteLength(name) + 1 + Buffer.byteLength(value))
+  const total = sizes.reduce((sum, size) => sum + size + 1, 0)
+  const faults = variables.flatMap(([name, value], index) => {
+    const message = variableFault(name, value, sizes[index] ?? 0)
+    return message === undefined ? [] : [{ path: `env.${name.slice(0, 100)}`, message }]
   })
+  if (total <= MAX_BYTES) return faults
+  return [...faults, { path: 'env', message: `too large: at most ${MAX_BYTES} bytes of names and values, got ${total}` }]
+}
+
+function variableFault(name: string, value: string, size: number): string | undefined {
+  if (name === '' || /[=\0]/.test(name)) return 'a variable\'s name must be without "=" and NUL, and not empty'
+  if (value.includes('\0')) return "a variable's value must be without NUL"
+  if (/\p{Surrogate}/u.test(name + value)) return 'a variable has half of a surrogate pair in it, which is no character'
+  if (size > MAX_VARIABLE_BYTES) return `too long: a variable's name and value have at most ${MAX_VARIABLE_BYTES} bytes, got ${size}`
+  return undefined
 }

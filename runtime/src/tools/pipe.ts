@@ -3,6 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, rmdirSync, rmSync } from '
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { searchPath } from './environment.ts'
 
 export interface Pipe {
   reader: Socket
@@ -46,9 +47,8 @@ async function throughFifo(): Promise<Pipe> {
 /** Node has no call for it. The program has no pipes and no locale of its own: making and loading those would take longer than it runs. */
 async function makeFifo(path: string): Promise<void> {
   const { spawn } = await import('node:child_process')
-  const { PATH } = process.env
   return new Promise((resolve, reject) => {
-    spawn('mkfifo', [path], { stdio: 'ignore', env: { LC_ALL: 'C', ...(PATH !== undefined && { PATH }) } })
+    spawn('mkfifo', [path], { stdio: 'ignore', env: { LC_ALL: 'C', PATH: searchPath(process.env.PATH) } })
       .once('error', reject)
       .once('exit', (code, signal) => {
         if (code === 0) resolve()
