@@ -45,13 +45,23 @@ async function read(path: string): Promise<string | null> {
 async function parse(path: string, text: string, kind: FileKind): Promise<ReadFile> {
   const [{ default: yaml }, { checkFile }] = await Promise.all([import('yaml'), import('./config-schema.ts')])
   const lines = new yaml.LineCounter()
-  const document = yaml.parseDocument(text, { lineCounter: lines })
+  const document = noted(path, () => yaml.parseDocument(text, { lineCounter: lines }))
   const [broken] = document.errors
   if (broken !== undefined) throw new ConfigError(`${path}:${lines.linePos(broken.pos[0]).line}: not YAML: ${firstLine(broken.message)}`)
   const place = (at: readonly PropertyKey[]) => `${path}:${lineOf(document.contents, at, lines)}`
-  const verdict = checkFile(document.toJS() ?? {}, kind)
+  const value: unknown = noted(path, () => document.toJS())
+  const verdict = checkFile(value ?? {}, kind)
   if (verdict.ok) return { content: verdict.content, place }
   throw new ConfigError(verdict.faults.map(({ at, message }: FileFault) => `${place(at)}: ${message}`).join('\n'))
+}
+
+/** What the parser throws instead of telling it: nesting without end, aliases of aliases. */
+function noted<T>(path: string, parsing: () => T): T {
+  try {
+    return parsing()
+  } catch (error) {
+    throw new ConfigError(`${path}: not YAML that can be read: ${error instanceof Error ? firstLine(error.message) : String(error)}`)
+  }
 }
 
 function lineOf(root: ParsedNode | null, at: readonly PropertyKey[], lines: LineCounter): number {

@@ -210,6 +210,17 @@ describe('a file that can not be used', () => {
     await expect(load()).rejects.toThrow(/quiesce\.yaml: can't be read: it is not a file/)
   })
 
+  it.each([
+    ['nesting without end', `models: ${'['.repeat(200_000)}`],
+    [
+      'aliases of aliases',
+      `a: &a [x, x, x, x]\n${[...'bcdefghij'].map((name, at) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghi'[at]}`).join()}]`).join('\n')}`,
+    ],
+  ])('%s is said', async (_, text) => {
+    writeFileSync(workspaceFile(), text)
+    await expect(load()).rejects.toMatchObject({ name: 'ConfigError', message: expect.stringMatching(/quiesce\.yaml(:\d+)?: not YAML/) })
+  })
+
   it.each(['/dev/zero', 'pipe', 'large'])('a link to %s is said, and not read', async (target) => {
     if (target === 'pipe') execFileSync('mkfifo', [join(cwd, 'pipe')])
     if (target === 'large') writeFileSync(join(cwd, 'large'), '#'.repeat(1024 * 1024 + 1))

@@ -101,7 +101,9 @@ function wrapped(text: string, first: string, indent: string): string[] {
   const lines: string[] = []
   let line = first
   let isEmpty = true
-  for (const word of text.split(/[ \n]+/).filter((part) => part !== '')) {
+  for (const word of visible(text)
+    .split(/[ \n]+/)
+    .filter((part) => part !== '')) {
     if (!isEmpty && line.length + 1 + word.length > columns) {
       lines.push(line)
       line = `${indent}${word}`
@@ -109,4 +111,9 @@ function wrapped(text: string, first: string, indent: string): string[] {
     isEmpty = false
   }
   return [...lines, line.trimEnd()].map((each) => each.replaceAll('\u00a0', ' '))
+}
+
+/** A file that anybody wrote may hold what moves the cursor, or turns a line around. */
+function visible(text: string): string {
+  return text.replace(/[^\P{Cc}\n]|[\u202a-\u202e\u2066-\u2069]/gu, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -174,6 +174,13 @@ All good.
     expect(trusted.status).toBe(0)
   })
 
+  it('shows what moves a cursor, and does not do it', async () => {
+    workspace({ model: 'openai/\u001b[2Jx\u009b\u202e' })
+    const { text } = await examine()
+    expect(text).toContain('openai/\\u001b[2Jx\\u009b\\u202e')
+    expect(text).not.toMatch(/[^\P{Cc}\n]|\u202e/u)
+  })
+
   it('exits 1 where the store does not open, no model is set, or its key is missing', async () => {
     const broken = await examine({}, { QUIESCE_MODEL: 'anthropic/claude' }, new Refusal('storage_unavailable', 'the disk is full'))
     expect(broken.status).toBe(1)

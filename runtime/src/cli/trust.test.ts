@@ -1,4 +1,5 @@
 // Contract: FR-7. What the file of a checkout that nobody trusts may decide.
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -83,6 +84,15 @@ describe('without trust', () => {
     expect([config.store, config.model.value]).toEqual([{ value: 'sqlite:/mine.db', source: userFile }, null])
     expect(config.problems.map(({ key }) => key)).toEqual(['store', 'model'])
   })
+})
+
+it('the way out can be copied into a shell, whatever the directory is called', async () => {
+  cwd = join(root, "a b'$(touch x)")
+  mkdirSync(cwd)
+  workspace('store: "memory:"')
+  const message = await load().then(String, String)
+  const [, line] = /(QUIESCE_TRUST=.*?), or trust:/.exec(message) ?? []
+  expect(execFileSync('sh', ['-c', `${line}; printf %s "$QUIESCE_TRUST"`], { encoding: 'utf8' })).toBe(cwd)
 })
 
 describe('trust', () => {

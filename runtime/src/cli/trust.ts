@@ -42,7 +42,12 @@ function isWithin(path: string, directory: string): boolean {
 
 /** What to do where a workspace isn't trusted. */
 export function wayOut(workspace: string, userFile: string, instead: string): string {
-  return `${instead}; or, where it is yours, trust this directory: QUIESCE_TRUST=${workspace}, or trust: [${workspace}] in ${userFile}`
+  return `${instead}; or, where it is yours, trust this directory: QUIESCE_TRUST=${quoted(workspace)}, or trust: [${quoted(workspace)}] in ${userFile}`
+}
+
+/** For a shell, and for YAML where no quote is in it: the message is there to be copied. */
+function quoted(path: string): string {
+  return /^[\w/.,@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
 }
 
 /** Why the file of a workspace that isn't trusted may not choose this model, or null where it may: one of the user's providers, no script. */
