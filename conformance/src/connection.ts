@@ -1,27 +1,32 @@
 // Owns raw frames to a server and back, for the cases that speak the protocol themselves: whatever bytes they like, whatever comes.
 import { isObject, type Json, type JsonObject } from './case.ts'
-import { type Deferred, deferred } from './deferred.ts'
 import { FrameCheck } from './frame-check.ts'
+import { Inbox } from './inbox.ts'
 import { Lines } from './lines.ts'
-import { mismatches } from './match.ts'
 import type { ServerProcess } from './server-process.ts'
 import type { World } from './world.ts'
 
-interface Wanted {
-  fits(frame: JsonObject): boolean
-  found: Deferred<JsonObject>
+/** What the steps of L1 need of a connection: the case's own, or one that a driver has. */
+export interface RawConnection {
+  readonly server: ServerProcess
+  /** Every frame that came, in order. */
+  readonly frames: readonly Json[]
+  /** Sends a request; its id. */
+  request(method: string, params: Json | undefined, id?: Json): Json
+  sendJson(frame: Json): void
+  send(bytes: Buffer): void
+  answer(id: Json): Promise<JsonObject>
+  notification(method: string, where: Json | undefined): Promise<JsonObject>
+  wait(fits: (frame: JsonObject) => boolean): Promise<JsonObject>
 }
 
-export class Connection {
+export class Connection implements RawConnection {
   readonly server: ServerProcess
+  readonly frames: Json[] = []
   readonly #world: World
   readonly #name: string
   readonly #check: FrameCheck
-  readonly #wanted: Wanted[] = []
-  /** Every frame that came, in order. */
-  readonly frames: Json[] = []
-  /** Those that no wait has taken yet. */
-  readonly #left: JsonObject[] = []
+  readonly #inbox = new Inbox()
   #ids = 0
 
   constructor(world: World, name: string, env: Readonly<Record<string, string>>) {
@@ -32,16 +37,14 @@ export class Connection {
     this.server = world.startServer((chunk) => lines.push(chunk), env)
     void this.server.exited.then(({ code, signal }) => {
       world.say(`${name} <- the server ended with ${signal ?? `status ${code}`}`)
-      for (const { found } of this.#wanted.splice(0))
-        found.reject(
-          new Error(
-            `the server ended (${signal ?? `status ${code}`}) while the case waited for a frame; its stderr: ${this.server.stderr.slice(-2_000)}`,
-          ),
-        )
+      this.#inbox.end(
+        new Error(
+          `the server ended (${signal ?? `status ${code}`}) while the case waited for a frame; its stderr: ${this.server.stderr.slice(-2_000)}`,
+        ),
+      )
     })
   }
 
-  /** Sends a request; its id. */
   request(method: string, params: Json | undefined, id?: Json): Json {
     this.#ids += 1
     const used = id ?? this.#ids
@@ -50,31 +53,38 @@ export class Connection {
   }
 
   sendJson(frame: Json): void {
-    this.#check.toServer(frame)
     this.send(Buffer.from(`${JSON.stringify(frame)}\n`))
   }
 
   send(bytes: Buffer): void {
     this.#world.say(`${this.#name} -> ${bytes.toString().trimEnd()}`)
+    this.#note(bytes)
     this.server.write(bytes)
   }
 
-  /** The answer with this id, the first that no other wait took. */
   answer(id: Json): Promise<JsonObject> {
-    return this.wait((frame) => frame.method === undefined && JSON.stringify(frame.id) === JSON.stringify(id))
+    return this.#inbox.answer(id)
   }
 
   notification(method: string, where: Json | undefined): Promise<JsonObject> {
-    return this.wait((frame) => frame.method === method && (where === undefined || mismatches(where, frame.params).length === 0))
+    return this.#inbox.notification(method, where)
   }
 
-  /** The first frame that fits, of those that came already and those that come. *Contract:* rejects where the server ends before. */
   wait(fits: (frame: JsonObject) => boolean): Promise<JsonObject> {
-    const there = this.#left.findIndex(fits)
-    if (there >= 0) return Promise.resolve(this.#left.splice(there, 1)[0] ?? {})
-    const found = deferred<JsonObject>()
-    this.#wanted.push({ fits, found })
-    return found.promise
+    return this.#inbox.wait(fits)
+  }
+
+  /** Which requests go out, whoever wrote them: their answers are judged by them. */
+  readonly #sent = new Lines((line) => {
+    try {
+      this.#check.toServer(JSON.parse(line.toString()))
+    } catch {
+      // Bytes that are no frame have no answer of their own.
+    }
+  })
+
+  #note(bytes: Buffer): void {
+    this.#sent.push(bytes)
   }
 
   #receive(line: Buffer): void {
@@ -91,8 +101,6 @@ export class Connection {
     if (fault !== null) this.#world.frameFaults.push(`${this.#name}: ${fault}: ${text.slice(0, 500)}`)
     if (!isObject(frame)) return
     this.frames.push(frame)
-    const wanted = this.#wanted.findIndex(({ fits }) => isObject(frame) && fits(frame))
-    if (wanted < 0) this.#left.push(frame)
-    else this.#wanted.splice(wanted, 1)[0]?.found.resolve(frame)
+    this.#inbox.add(frame)
   }
 }

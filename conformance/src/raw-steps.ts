@@ -2,27 +2,33 @@
 import { bytesOf, chunksOf, objectOf, optionalText, textOf } from './args.ts'
 import { isObject, type Json, type JsonObject } from './case.ts'
 import type { StepRun } from './common-steps.ts'
-import { Connection } from './connection.ts'
+import type { RawConnection } from './connection.ts'
+import { Unsupported } from './driver-steps.ts'
 import { HarnessError } from './harness-error.ts'
 import { mismatches } from './match.ts'
 import type { World } from './world.ts'
+
+/** Opens a connection with a server of its own; `initialized` where whoever opened it has initialized it. */
+export type Open = (name: string, env: Readonly<Record<string, string>>) => Promise<{ connection: RawConnection; initialized: boolean }>
 
 const INITIALIZE: JsonObject = { protocol: { min: 1, max: 1 }, client: { name: 'conformance', version: '1' } }
 
 export class RawLayer {
   readonly #world: World
-  readonly #connections = new Map<string, Connection>()
+  readonly #open: Open
+  readonly #connections = new Map<string, RawConnection>()
   /** The ids of requests whose answers have not been looked at, by the step's name. */
-  readonly #asked = new Map<string, { connection: Connection; id: Json }>()
+  readonly #asked = new Map<string, { connection: RawConnection; id: Json }>()
   #fences = 0
 
-  constructor(world: World) {
+  constructor(world: World, open: Open) {
     this.#world = world
+    this.#open = open
   }
 
   readonly steps: Readonly<Record<string, StepRun>> = {
     /** `open: {on?, initialize?: bool, env?}`: a server of its own, on the case's store. */
-    open: async (_, args) => void (await this.#open(objectOf('open', args))),
+    open: async (_, args) => void (await this.#opened(objectOf('open', args))),
     /** `request: {method, params?, id?, as, on?}`: doesn't wait for its answer. */
     request: async (_, args) => this.#request(objectOf('request', args)),
     /** `answered: name`: its answer is `name.result` or `name.error`. */
@@ -82,27 +88,25 @@ export class RawLayer {
     log: async (_, args) => this.#log(objectOf('log', args)),
   }
 
-  async #open({ on, initialize = true, env }: JsonObject): Promise<Connection> {
+  async #opened({ on, initialize = true, env }: JsonObject): Promise<RawConnection> {
     const name = optionalText('open', on) ?? 'main'
-    const connection = new Connection(
-      this.#world,
-      name,
-      isObject(env) ? Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)])) : {},
-    )
+    const given = isObject(env) ? Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)])) : {}
+    const { connection, initialized } = await this.#open(name, given)
+    if (initialized && initialize === false) throw new Unsupported('the case initializes the connection itself')
     this.#connections.set(name, connection)
-    if (initialize === false) return connection
+    if (initialized || initialize === false) return connection
     const answer = await connection.answer(connection.request('initialize', INITIALIZE, 'initialize'))
     if (answer.error !== undefined) throw new HarnessError(`the server refused initialize: ${JSON.stringify(answer.error)}`)
     return connection
   }
 
   /** The connection that a step names; the first one opens by itself. */
-  async #on(on: Json | undefined): Promise<Connection> {
+  async #on(on: Json | undefined): Promise<RawConnection> {
     const name = optionalText('on', on) ?? 'main'
     const found = this.#connections.get(name)
     if (found !== undefined) return found
     if (name !== 'main') throw new HarnessError(`no connection ${name} is open; there are ${[...this.#connections.keys()].join(', ')}`)
-    return this.#open({})
+    return this.#opened({})
   }
 
   async #request({ method = null, params, id, as, on }: JsonObject): Promise<void> {

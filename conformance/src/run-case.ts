@@ -1,6 +1,8 @@
 // Owns one run of one case: its layer's steps, its watchdog, its verdict.
 import { type Case, isObject, type Json, type JsonObject } from './case.ts'
 import { commonSteps, expectNow, type StepRun, Unexpected } from './common-steps.ts'
+import { Connection } from './connection.ts'
+import { DriverConnection } from './driver-connection.ts'
 import type { DriverProcess } from './driver-process.ts'
 import { DriverLayer as Driven, type DriverLayer, Unsupported } from './driver-steps.ts'
 import { ENDPOINT_VARIABLE, type Endpoints, endpointProgram } from './endpoint.ts'
@@ -67,24 +69,32 @@ async function play(of: Case, subject: Subject | null, { endpoints }: Surroundin
     for (const [name, run] of Object.entries(more)) steps.set(name, run)
   }
   let driver: DriverLayer | null = null
-  if (of.layer === 'L1') add(new RawLayer(world).steps)
-  else if (subject === null) throw new HarnessError(`${of.id} is for an SDK: it needs a driver`)
-  else {
+  if (subject === null) {
+    if (of.layer !== 'L1') throw new HarnessError(`${of.id} is for an SDK: it needs a driver`)
+    add(new RawLayer(world, async (name, env) => ({ connection: new Connection(world, name, env), initialized: false })).steps)
+  } else {
+    const { process, operations } = subject
     const peer = new PeerLayer(world, of.peer)
+    const scripted = of.layer === 'L0' || of.layer === 'L2'
     const place = endpoints.place((link) => {
-      if (of.layer === 'L3') relay(world, link)
-      else peer.link(link)
+      if (scripted) peer.link(link)
+      else relay(world, link)
     })
     world.onCleanup(place.remove)
-    const env = { ...world.env(), [ENDPOINT_VARIABLE]: place.value }
-    driver = new Driven(world, subject.process, subject.operations, {
-      runtime: { runtime: endpointProgram, env, cwd: world.cwd },
-      session: of.session,
-      observes: of.layer === 'L3',
-    })
-    add(driver.steps)
-    add(of.layer === 'L3' ? serverSteps : peer.steps)
-    world.onCleanup(async () => void (await subject.process.ask('reset', {}).catch(() => undefined)))
+    const runtime = { runtime: endpointProgram, env: { ...world.env(), [ENDPOINT_VARIABLE]: place.value }, cwd: world.cwd }
+    if (of.layer === 'L1')
+      add(
+        new RawLayer(world, async (name, env) => ({
+          connection: await DriverConnection.open(process, name, { ...runtime, env: { ...runtime.env, ...env } }),
+          initialized: true,
+        })).steps,
+      )
+    else {
+      driver = new Driven(world, process, operations, { runtime, session: of.session, observes: of.layer === 'L3' })
+      add(driver.steps)
+      add(scripted ? peer.steps : serverSteps)
+    }
+    world.onCleanup(async () => void (await process.ask('reset', {}).catch(() => undefined)))
   }
   for (const { name, args } of of.steps) {
     const run = steps.get(name)

@@ -29,8 +29,11 @@ interface Task {
 export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   const endpoints = await Endpoints.open()
   const surroundings: Surroundings = { server: options.server, schema: new FrameSchema(options.schema), endpoints }
+  const callers = await driversThatCall(options.drivers)
   const once = options.cases.flatMap((of): Task[] =>
-    of.layer === 'L1' ? [{ of, driver: null }] : options.drivers.map((driver) => ({ of, driver })),
+    of.layer === 'L1'
+      ? [{ of, driver: null }, ...callers.map((driver) => ({ of, driver }))]
+      : options.drivers.map((driver) => ({ of, driver })),
   )
   const tasks = Array.from({ length: options.repeat }, () => once).flat()
   if (options.seed !== null) shuffle(tasks, options.seed)
@@ -51,6 +54,17 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
       verdicts.push(verdict)
       options.onVerdict(verdict, verdicts.length, total)
     }
+    await warm.end()
+  }
+}
+
+/** Those that can make any call do the cases of raw frames, too. */
+async function driversThatCall(drivers: readonly DriverSpec[]): Promise<DriverSpec[]> {
+  const warm = new WarmDrivers()
+  try {
+    const subjects = await Promise.all(drivers.map((driver) => warm.get(driver)))
+    return drivers.filter((_, i) => subjects[i]?.operations.includes('call') === true)
+  } finally {
     await warm.end()
   }
 }
