@@ -26,6 +26,7 @@ import { permissionFaults } from './tools/permission-faults.ts'
 import { decide } from './tools/permission-policy.ts'
 import { killAllGroups, killGroupsOf, markGroups, onGroupsChanged, reapGroups } from './tools/process-group.ts'
 import { ToolRegistry, validateInput } from './tools/registry.ts'
+import { readBeginning } from './tools/text-file.ts'
 
 async function openStore(config: Config, home: 'inline' | 'worker'): Promise<QueuedStore> {
   const url = parseStoreUrl(config.store.value)
@@ -94,7 +95,7 @@ async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Lo
     ids: systemIds,
     models: prepared(models),
     tools,
-    prompts: systemPrompts,
+    prompts: systemPrompts(readBeginning),
     outputs: openOutputs(config.store.value === 'memory:' ? runtimeId : config.store.value, process.env, logger.report),
     owner: { runtimeId, ...identify() },
     keep: (events) => {

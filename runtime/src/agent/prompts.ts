@@ -1,6 +1,4 @@
 // Owns the system text: the default one, AGENTS.md, and the session's own instructions.
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { SessionConfigOf } from '@quiesce/schema'
 import type { Prompts } from './ports.ts'
 
@@ -15,16 +13,24 @@ const DEFAULT_SYSTEM = `You are a coding agent. You work in a directory on the u
 /** More of an AGENTS.md than this is left out, and the text says so. */
 const MAX_AGENTS_BYTES = 64 * 1024
 
-export const systemPrompts: Prompts = {
+/** Reads so many bytes of the beginning of a file inside the roots; null where there is none. *Contract:* rejects with words where it may not be read. */
+export type ReadBeginning = (path: string, boundary: { cwd: string; roots: readonly string[] }, bytes: number) => Promise<Uint8Array | null>
+
+export const systemPrompts = (read: ReadBeginning): Prompts => ({
   system: async (config) => {
-    const parts = [config.system ?? DEFAULT_SYSTEM, `Working directory: ${config.cwd}`, await agentsText(config), config.instructions ?? '']
+    const agents = await agentsText(config, read)
+    const parts = [config.system ?? DEFAULT_SYSTEM, `Working directory: ${config.cwd}`, agents, config.instructions ?? '']
     return parts.filter((part) => part !== '').join('\n\n')
   },
-}
+})
 
-async function agentsText(config: SessionConfigOf): Promise<string> {
-  const bytes = await readFile(join(config.cwd, 'AGENTS.md')).catch(() => null)
-  if (bytes === null) return ''
-  const cut = bytes.length > MAX_AGENTS_BYTES ? `\n[AGENTS.md is longer: cut after ${MAX_AGENTS_BYTES} bytes]` : ''
-  return `AGENTS.md of this directory says:\n\n${bytes.subarray(0, MAX_AGENTS_BYTES).toString('utf8').trim()}${cut}`
+async function agentsText({ cwd, roots }: SessionConfigOf, read: ReadBeginning): Promise<string> {
+  try {
+    const bytes = await read('AGENTS.md', { cwd, roots: [cwd, ...roots] }, MAX_AGENTS_BYTES + 1)
+    if (bytes === null) return ''
+    const cut = bytes.length > MAX_AGENTS_BYTES ? `\n[AGENTS.md is longer: cut after ${MAX_AGENTS_BYTES} bytes]` : ''
+    return `AGENTS.md of this directory says:\n\n${new TextDecoder().decode(bytes.subarray(0, MAX_AGENTS_BYTES)).trim()}${cut}`
+  } catch (error) {
+    return `[AGENTS.md of this directory was not read: ${error instanceof Error ? error.message : String(error)}]`
+  }
 }

@@ -1,5 +1,7 @@
-// Owns whole text files, read without loss. Refuses what isn't UTF-8, and files too large to hold.
+// Owns text files as a whole, read without loss, and the beginnings of others. Refuses what isn't UTF-8, and files too large to hold.
 import type { BigIntStats } from 'node:fs'
+import { lstat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { type Boundary, openInside } from './paths.ts'
 
 /** Longest file that is read or made as a whole, in bytes. */
@@ -21,6 +23,31 @@ export async function readTextFile(given: string, boundary: Boundary): Promise<T
   } finally {
     await handle.close()
   }
+}
+
+/**
+ * The beginning of a file, so many bytes; null where there is none. *Contract:* as openInside: a checkout brings in no file from outside
+ * the roots, and none that never ends.
+ */
+export async function readBeginning(given: string, boundary: Boundary, bytes: number): Promise<Uint8Array | null> {
+  if (!(await isThere(resolve(boundary.cwd, given)))) return null
+  const { handle } = await openInside(given, boundary)
+  try {
+    const buffer = Buffer.alloc(bytes)
+    let length = 0
+    for (let read = -1; read !== 0 && length < bytes; length += read)
+      read = (await handle.read(buffer, length, bytes - length, null)).bytesRead
+    return buffer.subarray(0, length)
+  } finally {
+    await handle.close()
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  )
 }
 
 function decodeText(bytes: Buffer, given: string): string {
