@@ -9,7 +9,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BIN := node_modules/.bin
 
-.PHONY: help setup build demo demo-local-model test check gen bench pack fmt clean \
+.PHONY: help setup build demo demo-local-model test check gen bench crash pack fmt clean \
 	need-node need-python check-lint check-types check-python check-drift check-arrows check-sizes check-hygiene
 
 help: ## list the targets
@@ -90,6 +90,9 @@ check-hygiene:
 
 bench: setup ## measure, against the floor
 	@node conformance/bench/bench.mjs
+
+crash: setup ## kill the runtime at every point of every scenario, or KILLS=1000 times at random (slow)
+	@node conformance/crash/crash.mjs $(if $(KILLS),--kills $(KILLS),--full)
 
 # --- changing it --------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import { fromJunit, fromLastLine, fromVitest, settle } from './test-counts.mjs'
 export const scriptSuites = [
   { name: 'examples', command: ['node', 'conformance/demo/examples.mjs'] },
   { name: 'shared store', command: ['node', 'conformance/shared-store/run.mjs'] },
+  { name: 'crash', command: ['node', 'conformance/crash/crash.mjs'] },
   { name: 'node24', command: ['node', 'conformance/pack/node24.mjs'] },
   { name: 'pack', command: ['node', 'conformance/pack/pack.mjs'] },
 ]
