@@ -301,6 +301,18 @@ def sends_a_malformed_fact(p: Peer) -> None:
 
 
 @peer
+def answers_a_subscribe_and_fails_it(p: Peer) -> None:
+    p.greet()
+    request = p.expect("session/subscribe")
+    p.held = both = bytearray()
+    p.answer(request, p.subscription_at(0))
+    p.facts(p.fact(1, "agent/status", {}))
+    p.held = None
+    p.write(both)
+    p.serve()
+
+
+@peer
 def sends_a_fact_to_nobody(p: Peer) -> None:
     def facts(message_id: str) -> list[Json]:
         nameless = p.status(2, "idle")

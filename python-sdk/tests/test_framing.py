@@ -42,9 +42,9 @@ def test_a_frame_is_one_line(text: str) -> None:
     assert json.loads(frame) == {"text": text}
 
 
-def test_only_lf_cuts_and_empty_lines_are_left_out() -> None:
+def test_only_lf_cuts_and_blank_lines_are_left_out() -> None:
     odd = "\u2028\u2029\u0085\u000b\u000c".encode()
-    assert FrameReader().feed(b"\n" + odd + b"\n\n\n1\n2") == [odd, b"1"]
+    assert FrameReader().feed(b"\n" + odd + b"\n\n\r\n \t\r\n1\r\n\v\n2") == [odd, b"1\r", b"\v"]
 
 
 @pytest.mark.parametrize("chunks", [[b"12345678\n", b"1234567890"], [b"1234567890", b"1\n"], [b"12345678901\n1\n"]])

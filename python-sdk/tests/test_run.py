@@ -157,6 +157,22 @@ async def test_a_malformed_fact_is_a_protocol_error(scripted: Peers) -> None:
         await of(scripted, "sends_a_malformed_fact")
 
 
+async def test_nothing_is_prompted_where_the_run_has_failed_by_then(scripted: Peers) -> None:
+    peer = scripted("answers_a_subscribe_and_fails_it")
+    async with peer.client() as quiesce:
+        with pytest.raises(ProtocolError, match=r"data.status: required"):
+            await (await quiesce.sessions.get("s-1")).run("hello")
+        await quiesce.ping()
+    assert peer.methods() == [
+        "initialize",
+        "session/get",
+        "session/subscribe",
+        "session/unsubscribe",
+        "server/ping",
+        "shutdown",
+    ]
+
+
 async def test_a_fact_for_nobody_may_have_been_anybodys(scripted: Peers) -> None:
     with pytest.raises(ProtocolError, match=r"a session\.event notification is malformed: subscriptionId: required"):
         await of(scripted, "sends_a_fact_to_nobody")

@@ -143,6 +143,23 @@ describe('subscriptions', () => {
     expect(good.errors).toEqual([])
   })
 
+  it.each([
+    ['in a field', (deep: string) => `"seq":1,"time":1,"type":"turn/start","data":{"turnId":${deep}}`],
+    ['as its type and seq', (deep: string) => `"seq":${deep},"time":1,"type":${deep}`],
+  ])('end with an error on a fact that nests too deeply to be told, %s', async (_, fact) => {
+    const { runtime, connection } = await linked()
+    const [bad, good] = [witness(), witness()]
+    connection.subscribe({ sessionId: 's' }, bad)
+    connection.subscribe({ sessionId: 's' }, good)
+    const { subscriptionId } = (await runtime.received('session/subscribe')).params
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    const params = `{"subscriptionId":${JSON.stringify(subscriptionId)},"sessionId":"s","event":{${fact(deep)}}}`
+    runtime.frame(`{"jsonrpc":"2.0","method":"session.event","params":${params}}`)
+    await fence(connection)
+    expect(bad.errors.map(String)).toEqual([expect.stringMatching(/^ProtocolError: a fact of session s is malformed: .* got an array/)])
+    expect(good.errors).toEqual([])
+  })
+
   it('all end where a malformed notification could have been for any of them', async () => {
     const { runtime, connection } = await linked()
     const all = [witness(), witness()]
@@ -150,6 +167,7 @@ describe('subscriptions', () => {
     runtime.notify('session.event', { event: new Log().running() })
     await fence(connection)
     expect(all.map(({ errors }) => errors.length)).toEqual([1, 1])
+    expect(new Set(all.flatMap(({ errors }) => errors)).size).toBe(2)
     expect(runtime.stops).toBe(0)
   })
 
@@ -244,6 +262,17 @@ describe('subscriptions', () => {
 })
 
 describe('the end', () => {
+  it('reaches every subscription with an error of its own', async () => {
+    const { runtime, connection } = await linked()
+    const all = [witness(), witness()]
+    for (const seen of all) connection.subscribe({ sessionId: 's' }, seen)
+    runtime.frame('no frame')
+    await fence(connection).catch(() => {})
+    const errors = all.flatMap((seen) => seen.errors)
+    expect(errors.map(({ name }) => name)).toEqual(['ProtocolError', 'ProtocolError'])
+    expect(new Set(errors).size).toBe(2)
+  })
+
   it('reaches every subscription, and the transport is stopped', async () => {
     const { runtime, connection } = await linked()
     const seen = witness()
@@ -253,6 +282,7 @@ describe('the end', () => {
     runtime.end(closed)
     await expect(fence(connection)).rejects.toMatchObject({ exitCode: 1, stderr: 'boom' })
     expect(seen.errors).toEqual([closed])
+    expect(seen.errors[0]).not.toBe(closed)
     expect(runtime).toMatchObject({ stops: 1, holds: 0 })
   })
 

@@ -8,7 +8,8 @@ import { decodeEventFrame, decodeFact, decodeNotification, decodeResult, encodeP
 import { type MethodName, type Methods, type NotificationName, type Notifications, protocolVersion } from './generated/methods.ts'
 import type { SessionClosedParams, SessionDeltaParams, SessionSubscribeParams, SessionSubscribeResult } from './generated/protocol.ts'
 import { checkJson } from './json.ts'
-import { Peer, type Transport } from './peer.ts'
+import { ownOf, Peer, type Transport } from './peer.ts'
+import { shown } from './shown.ts'
 
 /** Who hears what one subscription brings. *Contract:* what a method throws ends this subscription and reaches `failed`. */
 export interface Observer {
@@ -120,7 +121,7 @@ export class Connection {
   }
 
   #failAll(error: QuiesceError): void {
-    for (const id of [...this.#observers.keys()]) this.#forget(id)?.failed(error)
+    for (const id of [...this.#observers.keys()]) this.#forget(id)?.failed(ownOf(error))
   }
 
   #forget(subscriptionId: string): Observer | undefined {
@@ -196,7 +197,7 @@ export class Connection {
     const error = new ProtocolError(`a ${method} notification is malformed: ${fault}`)
     const subscriptionId = isRecord(params) ? params.subscriptionId : undefined
     if (typeof subscriptionId === 'string') this.#fail(subscriptionId, error)
-    else for (const id of [...this.#observers.keys()]) this.#fail(id, error)
+    else for (const id of [...this.#observers.keys()]) this.#fail(id, ownOf(error))
   }
 
   #closed({ subscriptionId, sessionId, reason, error }: SessionClosedParams): void {
@@ -221,5 +222,5 @@ function where({ path, message }: { path: string; message: string }): string {
 function identityOf(event: unknown): { name: string; seq: number | null } {
   if (!isRecord(event)) return { name: 'not an object', seq: null }
   const seq = typeof event.seq === 'number' && Number.isSafeInteger(event.seq) ? event.seq : null
-  return { name: `type ${JSON.stringify(event.type)}, seq ${JSON.stringify(event.seq)}`, seq }
+  return { name: `type ${shown(event.type)}, seq ${shown(event.seq)}`, seq }
 }

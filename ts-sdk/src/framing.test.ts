@@ -32,6 +32,7 @@ it('is cut by LF alone: other separators are text (FR-1)', () => {
 it('keeps a byte order mark, passes over blank lines, and waits for the LF', () => {
   expect(read([Buffer.from('\n \r\n{}\r\n{"half"')])).toEqual(['{}\r'])
   expect(read([Buffer.from('\ufeff{}\n')])).toEqual(['\ufeff{}'])
+  expect(read([Buffer.from(' \t\r\n\u2028\n\u00a0\n\v\n')])).toEqual(['\u2028', '\u00a0', '\v'])
 })
 
 it('joins the chunks of a frame once, however many they are (FR-1)', () => {

@@ -7,6 +7,8 @@ import { ProtocolError } from './errors.ts'
 export const maxFrameBytes = 32 * 1024 * 1024
 
 const lf = 0x0a
+/** Nothing but what JSON takes for space: other white space is no frame either, but a fault. */
+const blank = /^[ \t\r]*$/
 
 /** Collects chunks until an LF comes, and joins them once: linear in the size of a frame, however it is chunked. */
 export class FrameReader {
@@ -28,7 +30,7 @@ export class FrameReader {
       this.#keep(chunk.subarray(start, end))
       start = end + 1
       const frame = this.#text()
-      if (frame.trim() !== '') take(frame)
+      if (!blank.test(frame)) take(frame)
     }
     this.#keep(chunk.subarray(start))
   }

@@ -47,6 +47,18 @@ describe('Peer', () => {
     expect(runtime.requests.find(({ method }) => method === '(answer)')?.params).toMatchObject({ id: 'q', error: { code: -32601 } })
   })
 
+  it('answers a request of the other side also where its id is none, or its method long', async () => {
+    const { runtime, peer } = linked()
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    const long = 'x'.repeat(1_000_000)
+    for (const id of [deep, '1e400', '1.5', 'true', 'null', '{}', '"q"', '7'])
+      runtime.frame(`{"jsonrpc":"2.0","id":${id},"method":"${long}"}`)
+    await peer.request('server/ping', {})
+    const answers = runtime.requests.filter(({ method }) => method === '(answer)').map(({ params }) => params)
+    expect(answers.map(({ id }) => id)).toEqual([null, null, null, null, null, null, 'q', 7])
+    for (const answer of answers) expect(JSON.stringify(answer).length).toBeLessThan(500)
+  })
+
   it('rejects every pending request at once when the connection ends, and every later one (RUN-10)', async () => {
     const { runtime, peer, ends } = linked()
     runtime.on('work', () => silence)
@@ -74,7 +86,6 @@ describe('Peer', () => {
     ['a number', '7', 'not a JSON-RPC message'],
     ['an array', '[{"jsonrpc":"2.0","id":1,"result":{}}]', 'not a JSON-RPC message'],
     ['an answer without result or error', '{"jsonrpc":"2.0","id":1}', 'not a JSON-RPC message'],
-    ['an error without a code', '{"jsonrpc":"2.0","id":1,"error":{"message":"x"}}', 'not a JSON-RPC message'],
     [
       'an error about a request that could not be read',
       '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"bad"}}',
@@ -93,12 +104,40 @@ describe('Peer', () => {
     expect(ends).toHaveLength(1)
   })
 
-  it('ignores an answer that nobody waits for', async () => {
+  it('ignores an answer that nobody waits for any more', async () => {
     const { runtime, peer } = linked()
-    for (const id of ['99', '"x"', '{}']) runtime.frame(`{"jsonrpc":"2.0","id":${id},"result":{}}`)
-    runtime.frame('{"jsonrpc":"2.0","id":98,"error":{"code":-32000,"message":"late"}}')
+    expect(await peer.request('server/ping', {})).toEqual({})
+    runtime.frame('{"jsonrpc":"2.0","id":1,"result":{"late":true}}')
+    runtime.frame('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"late"}}')
+    runtime.frame('{"jsonrpc":"2.0","id":1,"error":null}')
     expect(await peer.request('server/ping', {})).toEqual({})
   })
+
+  it.each(['99', '0', '-1', '1.5', '"1"', '{}', 'null', 'true'])(
+    'ends with a ProtocolError on an answer to %s, which was never asked',
+    async (id) => {
+      const { runtime, peer, ends } = linked()
+      runtime.on('work', () => silence)
+      const pending = peer.request('work', {})
+      runtime.frame(`{"jsonrpc":"2.0","id":${id},"result":{}}`)
+      await expect(pending).rejects.toThrow(/^the runtime answered a request that was never made: .*result/)
+      expect(ends).toHaveLength(1)
+    },
+  )
+
+  it.each(['{"message":"x"}', '{"code":-32000}', '{"code":1.5,"message":"x"}', '[]', 'null', '"no"'])(
+    'refuses the error %s for that request alone',
+    async (error) => {
+      const { runtime, peer, ends } = linked()
+      runtime.on('work', () => silence)
+      const pending = peer.request('work', {})
+      runtime.frame(`{"jsonrpc":"2.0","id":1,"error":${error}}`)
+      await expect(pending).rejects.toThrow(/^work: the error has no code or message: /)
+      await expect(pending).rejects.toBeInstanceOf(ProtocolError)
+      expect(await peer.request('server/ping', {})).toEqual({})
+      expect(ends).toEqual([])
+    },
+  )
 
   it('refuses to send what the other side would not take', async () => {
     const { runtime, peer } = linked()

@@ -43,7 +43,8 @@ interface Pending {
 
 type Frame =
   | { kind: 'answer'; id: unknown; result: unknown }
-  | { kind: 'refusal'; id: unknown; error: { code: number; message: string; data?: unknown } }
+  /** `error` is absent where it is no error of JSON-RPC's. */
+  | { kind: 'refusal'; id: unknown; error?: { code: number; message: string; data?: unknown } }
   | { kind: 'request'; id: unknown; method: string }
   | { kind: 'notification'; method: string; params: unknown }
 
@@ -111,24 +112,34 @@ export class Peer {
   #receive(text: string): void {
     if (this.#ended !== undefined) return
     const frame = parse(text)
-    // An answer to a request that timed out finds nobody, and that is all right.
     if (frame instanceof ProtocolError) this.#end(frame)
-    else if (frame.kind === 'answer') this.#take(frame.id)?.resolve(frame.result)
-    else if (frame.kind === 'refusal' && frame.id !== null) this.#refused(frame)
-    else if (frame.kind === 'refusal') this.#end(new ProtocolError(`the runtime could not read a request: ${frame.error.message}`))
     else if (frame.kind === 'notification') this.#options.onNotification(frame.method, frame.params)
-    else this.#refuse(frame)
+    else if (frame.kind === 'request') this.#refuse(frame)
+    else if (this.#made(frame.id)) this.#answered(frame, text)
+    else if (frame.kind === 'refusal' && frame.id === null && frame.error !== undefined)
+      this.#end(new ProtocolError(`the runtime could not read a request: ${frame.error.message}`))
+    // Some request will never get its own.
+    else this.#end(new ProtocolError(`the runtime answered a request that was never made: ${excerpt(text)}`))
   }
 
-  #refused({ id, error }: Extract<Frame, { kind: 'refusal' }>): void {
-    const pending = this.#take(id)
-    pending?.reject(rpcErrorOf(error, pending.method))
+  #made(id: unknown): boolean {
+    return Number.isInteger(id) && Number(id) >= 1 && Number(id) <= this.#lastId
+  }
+
+  /** An answer to a request that timed out, or was answered before, finds nobody, and that is all right. */
+  #answered(frame: Extract<Frame, { kind: 'answer' | 'refusal' }>, text: string): void {
+    const pending = this.#take(frame.id)
+    if (pending === undefined) return
+    if (frame.kind === 'answer') pending.resolve(frame.result)
+    else if (frame.error === undefined)
+      pending.reject(new ProtocolError(`${pending.method}: the error has no code or message: ${excerpt(text)}`))
+    else pending.reject(rpcErrorOf(frame.error, pending.method))
   }
 
   /** The server sends no requests; one from a newer version is answered, so that it doesn't wait. */
   #refuse({ id, method }: { id: unknown; method: string }): void {
-    const error = { code: -32601, message: `this client answers no requests: ${method}` }
-    this.#options.transport.send(frameOf({ jsonrpc: '2.0', id, error }))
+    const error = { code: -32601, message: `this client answers no requests: ${excerpt(method)}` }
+    this.#options.transport.send(frameOf({ jsonrpc: '2.0', id: isId(id) ? id : null, error }))
   }
 
   #end(error: QuiesceError): void {
@@ -146,7 +157,7 @@ function whileWaiting(error: QuiesceError, method: string): QuiesceError {
 }
 
 /** The same again, so that each caller's shows that caller's stack. */
-function ownOf(error: QuiesceError): QuiesceError {
+export function ownOf(error: QuiesceError): QuiesceError {
   if (error instanceof ConnectionClosedError) return new ConnectionClosedError(error.message, error)
   if (!(error instanceof ProtocolError)) return error
   const cause = error.cause === undefined ? {} : { cause: error.cause }
@@ -172,9 +183,15 @@ function frameIn(value: unknown): Frame | undefined {
   if (typeof method === 'string') return id === undefined ? { kind: 'notification', method, params } : { kind: 'request', id, method }
   if (id === undefined) return undefined
   if (result !== undefined) return { kind: 'answer', id, result }
-  if (!isRecord(error) || typeof error.code !== 'number' || typeof error.message !== 'string') return undefined
+  if (error === undefined) return undefined
+  if (!isRecord(error) || !isInteger(error.code) || typeof error.message !== 'string') return { kind: 'refusal', id }
   return { kind: 'refusal', id, error: { code: error.code, message: error.message, data: error.data } }
 }
+
+/** What is no id isn't repeated: it may be anything, and nested so deeply that it can't be written. */
+const isId = (id: unknown): boolean => typeof id === 'string' || Number.isSafeInteger(id)
+
+const isInteger = (value: unknown): value is number => Number.isInteger(value)
 
 function excerpt(text: string): string {
   return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)

@@ -56,14 +56,9 @@ export class RuntimeProcess implements Transport {
 
   start(receiver: Receiver): void {
     this.#receiver = receiver
-    const reader = new FrameReader()
+    const feed = feeding(receiver)
     const take = (chunk: Buffer): void => {
-      const frames: string[] = []
-      const broken = readInto(frames, reader, chunk)
-      for (const frame of frames) receiver.frame(frame)
-      if (broken === undefined) return
-      this.#child.stdout.off('data', take).resume()
-      receiver.ended(broken)
+      if (!feed(chunk)) this.#child.stdout.off('data', take).resume()
     }
     this.#child.stdout.on('data', take)
   }
@@ -165,8 +160,20 @@ export class RuntimeProcess implements Transport {
   }
 }
 
+/** Hands on what chunks hold, frame by frame; false once one came behind which nothing can be trusted, and the receiver knows. */
+export function feeding(receiver: Receiver, limit?: number): (chunk: Uint8Array) => boolean {
+  const reader = new FrameReader(limit)
+  return (chunk) => {
+    const frames: string[] = []
+    const broken = readInto(frames, reader, chunk)
+    for (const frame of frames) receiver.frame(frame)
+    if (broken !== undefined) receiver.ended(broken)
+    return broken === undefined
+  }
+}
+
 /** Cuts a chunk into frames; the error is what comes behind them. */
-function readInto(frames: string[], reader: FrameReader, chunk: Buffer): ProtocolError | undefined {
+function readInto(frames: string[], reader: FrameReader, chunk: Uint8Array): ProtocolError | undefined {
   try {
     reader.push(chunk, (frame) => frames.push(frame))
     return undefined

@@ -107,6 +107,19 @@ describe('run', () => {
     expect(await unsubscribed(runtime)).toBe(subscribed.params.subscriptionId)
   })
 
+  it('prompts nothing where it has failed by the time the subscription is answered', async () => {
+    const { runtime, session, fence } = await linked()
+    runtime.on('session/subscribe', () => silence)
+    const run = session.run('hello')
+    run.catch(() => {})
+    const subscribed = await runtime.received('session/subscribe')
+    runtime.answer(subscribed, { subscriptionId: subscribed.params.subscriptionId, status: 'idle', seq: 0, waitingOn: [] })
+    runtime.facts(subscribed, [{ ...new Log().running(), data: {} }])
+    await expect(run).rejects.toThrow(ProtocolError)
+    await fence()
+    expect(runtime.methods()).not.toContain('session/prompt')
+  })
+
   it('rejects on a malformed fact, and leaves other runs alone (FR-4)', async () => {
     const { runtime, session, run, subscribed, messageId, log } = await prompted()
     const other = session.run('again')

@@ -93,6 +93,7 @@ class Run {
   #prompted: Promise<void> | undefined
   #quiet: NodeJS.Timeout | undefined
   #givingUp = false
+  #failed = false
   #lastStatus: string | null = null
   #lastEvent: SessionEvent | null = null
 
@@ -140,7 +141,8 @@ class Run {
     )
     const { status, seq } = await this.#subscription.opened
     this.#lastStatus ??= status
-    if (content === undefined || this.#givingUp) return
+    // What the caller was told has failed by now must not be begun.
+    if (content === undefined || this.#givingUp || this.#failed) return
     if (this.#lastEvent === null) this.#reducer = new RunReducer({ ...this.#interval(), after: seq })
     this.#prompted = this.#prompt(connection, content)
     await this.#prompted
@@ -175,7 +177,9 @@ class Run {
 
   /** Once the caller has given up, the outcome of that is the verdict, whatever else fails. */
   #fail(error: unknown): void {
-    if (!this.#givingUp) this.#verdict.reject(error)
+    if (this.#givingUp) return
+    this.#failed = true
+    this.#verdict.reject(error)
   }
 
   #giveUp(how: string, errorClass: GivenUpErrorClass, options?: ErrorOptions): void {

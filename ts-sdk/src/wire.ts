@@ -1,6 +1,8 @@
 // Owns how wire values are checked, decoded and encoded, after a generated table of shapes. Refuses malformed known kinds
 // with their path; keeps unknown fields and unknown kinds (FR-4). Never renames data of the user.
 
+import { shown } from './shown.ts'
+
 export type Fields = Readonly<Record<string, Shape>>
 export type Shape =
   | string // the name of another type
@@ -294,10 +296,7 @@ function replace(source: Dict, key: string, value: unknown): Dict {
   return copy
 }
 
-function wanted(what: string, value: unknown): string {
-  const text = JSON.stringify(value) ?? typeof value
-  return `expected ${what}, got ${text.length > 60 ? `${text.slice(0, 57)}...` : text}`
-}
+const wanted = (what: string, value: unknown): string => `expected ${what}, got ${shown(value)}`
 
 /** `content[0].text`, from the parts in the order in which they were found. */
 export function pathText(insideOut: readonly (string | number)[]): string {

@@ -11,6 +11,8 @@ MAX_FRAME_BYTES = 32 * 1024 * 1024
 """Longest frame that is read or, until the runtime names its own limit, sent; in bytes (FR-2)."""
 
 _SHOWN = 200
+_SPACE = b" \t\r"
+"""What JSON takes for space: a line of nothing else is blank; other white space is no frame either, but a fault."""
 
 
 class FrameReader:
@@ -22,7 +24,7 @@ class FrameReader:
         self._size = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Takes the next bytes and returns the frames that they complete, without their LF; empty lines are left out.
+        """Takes the next bytes and returns the frames that they complete, without their LF; blank lines are left out.
 
         Raises ProtocolError once a frame exceeds the limit, complete or not.
         """
@@ -32,7 +34,7 @@ class FrameReader:
         for line in others:
             frames.append(self._take())
             self._keep(line)
-        return [frame for frame in frames if frame]
+        return [frame for frame in frames if frame.strip(_SPACE)]
 
     def _keep(self, part: bytes) -> None:
         self._size += len(part)

@@ -80,8 +80,8 @@ class Peer:
         method = message.get("method")
         if isinstance(method, str):
             if "id" in message:
-                refusal = {"code": -32601, "message": f"the client serves no requests, so not {method}"}
-                self._write(encode({"jsonrpc": "2.0", "id": message["id"], "error": refusal}))
+                refusal = {"code": -32601, "message": f"the client serves no requests, so not {method[:200]}"}
+                self._write(encode({"jsonrpc": "2.0", "id": _id_in(message), "error": refusal}))
             else:
                 self._notified(method, message.get("params"))
         elif "id" in message and ("result" in message or "error" in message):
@@ -169,6 +169,12 @@ def _retrieve(answer: asyncio.Future[Any]) -> None:
         answer.exception()
 
 
+def _id_in(message: dict[str, Any]) -> str | int | None:
+    """The id of a request. What is none isn't repeated: it may be anything, also what can't be written again."""
+    given: object = message["id"]
+    return given if isinstance(given, (str, int)) and not isinstance(given, bool) else None
+
+
 def _error_in(message: dict[str, Any]) -> tuple[int, str, dict[str, Any]] | None:
     """Code, message and details of an answer's error, None where it isn't one."""
     error: object = message.get("error")
@@ -176,7 +182,7 @@ def _error_in(message: dict[str, Any]) -> tuple[int, str, dict[str, Any]] | None
         return None
     fields = cast("dict[str, Any]", error)
     code, text, data = fields.get("code"), fields.get("message"), fields.get("data")
-    if not isinstance(code, int) or not isinstance(text, str):
+    if not isinstance(code, int) or isinstance(code, bool) or not isinstance(text, str):
         return None
     return code, text, cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 

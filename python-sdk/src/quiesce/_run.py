@@ -113,7 +113,7 @@ class Run:
             deltas=self._listener is not None,
         )
         self._last_status = self._last_status or opened.status
-        if plan.prompt is not None:
+        if plan.prompt is not None and not self._verdict.done():  # what has failed by now must not be begun
             params = {"sessionId": plan.session_id, "messageId": plan.message_id, **plan.prompt}
             self._prompted = connection.send("session/prompt", params)
             self._prompted.add_done_callback(self._answered)
