@@ -12,7 +12,7 @@ export interface Place {
 export function factAt(text: string | undefined, sessionId: string, seq: number, place: Place): AnyFact {
   const fact = text === undefined ? undefined : parsed(text)
   if (fact !== undefined && isFact(fact) && isAt(fact, sessionId, seq)) return fact
-  throw damaged(place, `fact ${seq} of session ${sessionId} ${text === undefined ? 'is missing' : 'can not be read'}`, { sessionId, seq })
+  throw damagedFact(place, sessionId, seq)
 }
 
 /** Whether these are the session's facts behind `after`, without a gap. */
@@ -20,6 +20,12 @@ export function areInPlace(facts: readonly AnyFact[], sessionId: string, after: 
   return facts.every((fact, i) => isFact(fact) && isAt(fact, sessionId, after + 1 + i))
 }
 
+/** One that is missing, no JSON, or another fact than was written. */
+export function damagedFact(place: Place, sessionId: string, seq: number): SessionFault {
+  return damaged(place, `fact ${seq} of session ${sessionId} can not be read`, { sessionId, seq })
+}
+
+/** A row of one session is damaged: it concerns that session alone. */
 export function damaged(place: Place, what: string, details: Readonly<Record<string, unknown>>): SessionFault {
   const advice = 'Other sessions go on; delete this one, or stop every runtime and put a backup of the store in its place'
   return sessionFault(place, `is damaged: ${what}. ${advice}`, details)

@@ -3,6 +3,7 @@ import type { Place } from '../fact-check.ts'
 import { StoreFault } from '../fault.ts'
 import type { Database } from './driver.ts'
 import { rollBack } from './schema.ts'
+import type { Bytes } from './statements.ts'
 
 /** More of a kind are counted, not named. */
 const named = 5
@@ -26,18 +27,21 @@ function faultOf(look: () => string[]): string[] {
 }
 
 function damagedPages(database: Database, place: Place): string[] {
-  const found = database.prepare<{ quick_check: string }>(`PRAGMA quick_check(${named})`).all()
-  const said = found.map((row) => row.quick_check).filter((text) => text !== 'ok')
+  const found = database.prepare<{ said: Bytes }>(`SELECT CAST(quick_check AS BLOB) AS said FROM pragma_quick_check(${named})`).all()
+  const said = found.map((row) => shown(row.said)).filter((text) => text !== 'ok')
   return said.length === 0 ? [] : [`${place.name} is damaged: put a backup in its place (SQLite: ${said.join('; ').replaceAll('\n', ' ')})`]
 }
 
 function damagedFacts(database: Database, place: Place): string[] {
-  const sql = `SELECT sessions.id, facts.seq FROM facts JOIN sessions ON sessions.n = facts.session WHERE NOT json_valid(fact) LIMIT ${named}`
+  const sql = `SELECT CAST(sessions.id AS BLOB) AS id, facts.seq FROM facts JOIN sessions ON sessions.n = facts.session
+    WHERE NOT json_valid(fact) LIMIT ${named}`
   return database
-    .prepare<{ id: string; seq: number }>(sql)
+    .prepare<{ id: Bytes; seq: number }>(sql)
     .all()
-    .map(({ id, seq }) => `${place.name} is damaged: fact ${seq} of session ${id} can not be read`)
+    .map(({ id, seq }) => `${place.name} is damaged: fact ${seq} of session ${shown(id)} can not be read`)
 }
+
+const shown = (bytes: Bytes): string => (bytes === null ? '' : new TextDecoder().decode(bytes))
 
 /** The number that is there already, in a transaction of its own: what it needs of the disk is what a commit needs. */
 function writeOnce(database: Database): string[] {

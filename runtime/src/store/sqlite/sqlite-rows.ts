@@ -1,7 +1,7 @@
 // Owns the rows in SQLite: statements, the one transaction, and a cache of states that spares the hot path a parse.
 import type { AnyFact, SessionConfigOf } from '@quiesce/schema'
 import { applyConfig, applyFact, emptyState, type SessionState } from '../../log/session-state.ts'
-import { damaged, factAt, type Place } from '../fact-check.ts'
+import { damaged, damagedFact, factAt, type Place } from '../fact-check.ts'
 import { StoreFault } from '../fault.ts'
 import type { StoreStats } from '../operations.ts'
 import type { LeaseRow, Rows, SessionFilter, SessionRow } from '../rows.ts'
@@ -10,9 +10,14 @@ import type { Database } from './driver.ts'
 import { FileWatch } from './file-watch.ts'
 import { rollBack } from './schema.ts'
 import { checkDatabase } from './sqlite-rows-check.ts'
-import { prepareStatements, type SessionColumns, type Statements } from './statements.ts'
+import { type Bytes, prepareStatements, type SessionColumns, type Statements } from './statements.ts'
 
 const cachedStates = 256
+/** What each of them has: where one is missing, its name rotted. */
+const stateKeys = Object.keys(emptyState)
+const configKeys = ['cwd', 'roots', 'model', 'permissions', 'limits', 'metadata']
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const lossy = new TextDecoder()
 /** Facts that are folded at a time where a row has to be made anew. */
 const foldedAtOnce = 500
 
@@ -66,8 +71,9 @@ export class SqliteRows implements Rows {
   }
 
   config(row: SessionRow): SessionConfigOf {
-    const config =
-      parsed<SessionConfigOf>(this.#sql.config.get(row.n)?.config) ?? this.#folded<SessionConfigOf | null>(row, null, applyConfig)
+    const stored = parsed<SessionConfigOf>(this.#sql.config.get(row.n)?.config)
+    if (hasAll(stored, configKeys)) return stored
+    const config = this.#folded<SessionConfigOf | null>(row, null, applyConfig)
     if (config === null) throw damaged(this.place, `session ${row.sessionId} has no configuration`, { sessionId: row.sessionId })
     return config
   }
@@ -77,7 +83,7 @@ export class SqliteRows implements Rows {
   }
 
   factTexts(row: SessionRow, after: number, limit: number): string[] {
-    return this.#sql.facts.all(row.n, after, limit).map(({ fact }) => fact)
+    return this.#sql.facts.all(row.n, after, limit).map(({ fact }) => textOf(fact))
   }
 
   page(before: number, { parentId, status }: SessionFilter, limit: number): SessionRow[] {
@@ -140,12 +146,18 @@ export class SqliteRows implements Rows {
     const { n, id, deleted, seq, epoch, owner, expires_at: expiresAt } = columns
     const named = parsed<Owner>(owner)
     const holder = named === null ? null : { owner: named, expiresAt }
-    return { sessionId: parsed<string>(id) ?? id, n, deleted: deleted === 1, seq, lease: { epoch, holder } }
+    return {
+      sessionId: parsed<string>(id) ?? (id === null ? '' : lossy.decode(id)),
+      n,
+      deleted: deleted === 1,
+      seq,
+      lease: { epoch, holder },
+    }
   }
 
   #storedState(row: SessionRow): SessionState | null {
     const state = parsed<SessionState>(this.#sql.state.get(row.n)?.state)
-    return state?.seq === row.seq ? state : null
+    return hasAll(state, stateKeys) && state.seq === row.seq && Array.isArray(state.pending) ? state : null
   }
 
   /** The log is the truth: a damaged row that was made of it is made of it again. */
@@ -154,7 +166,10 @@ export class SqliteRows implements Rows {
     for (let seq = 0; seq < row.seq; ) {
       const texts = this.factTexts(row, seq, foldedAtOnce)
       // At least one, so that one that is missing is named.
-      for (let i = 0; i < Math.max(texts.length, 1); i += 1) value = apply(value, factAt(texts[i], row.sessionId, ++seq, this.place))
+      for (let i = 0; i < Math.max(texts.length, 1); i += 1) {
+        seq += 1
+        value = folded(value, factAt(texts[i], row.sessionId, seq, this.place), apply, () => damagedFact(this.place, row.sessionId, seq))
+      }
     }
     return value
   }
@@ -170,12 +185,34 @@ export class SqliteRows implements Rows {
   }
 }
 
+function hasAll<T>(value: T | null, keys: readonly string[]): value is T {
+  return typeof value === 'object' && value !== null && keys.every((key) => Object.hasOwn(value, key))
+}
+
 /** Null where it is no JSON: then the file is damaged. */
-function parsed<T>(text: string | null | undefined): T | null {
+function parsed<T>(text: Bytes | undefined): T | null {
   try {
-    return JSON.parse(text ?? 'null')
+    return JSON.parse(textOf(text))
   } catch {
     return null
+  }
+}
+
+/** One that rotted into another fact than was written is damaged, too. */
+function folded<T>(value: T, fact: AnyFact, apply: (value: T, fact: AnyFact) => T, fault: () => Error): T {
+  try {
+    return apply(value, fact)
+  } catch {
+    throw fault()
+  }
+}
+
+/** Empty where it is no text, and no JSON, any more. */
+function textOf(bytes: Bytes | undefined): string {
+  try {
+    return bytes == null ? '' : strict.decode(bytes)
+  } catch {
+    return ''
   }
 }
 

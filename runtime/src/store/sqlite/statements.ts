@@ -1,17 +1,23 @@
 // Owns the SQL of the rows, each statement prepared once.
 import type { Database } from './driver.ts'
 
+/** A text as its bytes: where they rotted and are no UTF-8 any more, one driver would change them, and the other end the process. */
+export type Bytes = Uint8Array | ArrayBuffer | null
+
 export interface SessionColumns {
   n: number
-  id: string
+  id: Bytes
   deleted: number
   seq: number
   epoch: number
-  owner: string | null
+  owner: Bytes
   expires_at: number
 }
 
-const columns = 'n, id, deleted, seq, epoch, owner, expires_at'
+const bytes = (column: string) => `CAST(${column} AS BLOB) AS ${column}`
+/** A number, also where the record that holds it rotted and says that it is a text, or nothing. */
+const integer = (column: string) => `ifnull(CAST(${column} AS INTEGER), 0) AS ${column}`
+const columns = `n, ${bytes('id')}, ${integer('deleted')}, ${integer('seq')}, ${integer('epoch')}, ${bytes('owner')}, ${integer('expires_at')}`
 
 export type Statements = ReturnType<typeof prepareStatements>
 
@@ -25,10 +31,10 @@ export function prepareStatements(database: Database) {
     begin: one('BEGIN IMMEDIATE'),
     commit: one('COMMIT'),
     find: one<SessionColumns>(`SELECT ${columns} FROM sessions WHERE id = ?`),
-    state: one<{ state: string | null }>('SELECT state FROM sessions WHERE n = ?'),
-    config: one<{ config: string }>('SELECT config FROM configs WHERE session = ?'),
-    receipt: one<{ seq: number }>('SELECT seq FROM messages WHERE session = ? AND id = ?'),
-    facts: one<{ fact: string }>('SELECT fact FROM facts WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?'),
+    state: one<{ state: Bytes }>(`SELECT ${bytes('state')} FROM sessions WHERE n = ?`),
+    config: one<{ config: Bytes }>(`SELECT ${bytes('config')} FROM configs WHERE session = ?`),
+    receipt: one<{ seq: number }>(`SELECT ${integer('seq')} FROM messages WHERE session = ? AND id = ?`),
+    facts: one<{ fact: Bytes }>(`SELECT ${bytes('fact')} FROM facts WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?`),
     page: page(''),
     children: page('parent = ? AND'),
     has: one<{ n: number }>('SELECT n FROM sessions WHERE n = ?'),
