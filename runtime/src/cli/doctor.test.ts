@@ -254,6 +254,14 @@ describe('--probe', () => {
     expect({ status, ok: told.ok }).toEqual({ status: 0, ok: true })
   })
 
+  it('asks once, however patient the provider is otherwise', async () => {
+    const server = await startChatServer([{ status: 503 }])
+    user({ models: { mine: { provider: 'openai-compatible', baseURL: server.baseURL, retry: { attempts: 3, firstDelayMs: 0 } } } })
+    const { status } = await examine({ probe: true }, { QUIESCE_MODEL: 'mine/m' })
+    await server.close()
+    expect({ status, asked: server.requests.length }).toEqual({ status: 1, asked: 1 })
+  })
+
   it('says that nobody is there', async () => {
     const server = await startChatServer([])
     await server.close()

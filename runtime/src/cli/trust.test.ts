@@ -59,6 +59,7 @@ describe('without trust', () => {
     ['a script of its own', 'model: scripted/evil\n', /:1: model: "scripted\/evil" is not taken from it, since it plays a script/],
     ['a script from elsewhere', 'model: scripted/../../x\n', /since it plays a script/],
     ['a script through a provider of the user', 'model: play/evil\n', /since it plays a script/],
+    ["a script that is the user's bare name for another directory", 'model: play\n', /since it plays a script/],
     [
       'a store',
       '\n\nstore: sqlite:../../important.db\n',
@@ -67,7 +68,7 @@ describe('without trust', () => {
     ['a store within', 'store: sqlite:sessions.db\n', /store: .* is not taken/],
     ['no store at all', 'store: "memory:"\n', /store: .* is not taken/],
   ])('%s is refused, with the way out', async (_, text, message) => {
-    user('models: {play: {provider: scripted}}')
+    user('models: {play: {provider: scripted, model: mine.yaml}}')
     workspace(text)
     await expect(load()).rejects.toThrow(message)
     await expect(load()).rejects.toMatchObject({ name: 'ConfigError' })

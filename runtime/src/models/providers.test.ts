@@ -71,6 +71,15 @@ describe('where a request goes, and with which key', () => {
     expect(told('gateway', { named, env: { GATEWAY_KEY: 'k' } })).toMatchObject({ provider: 'anthropic', name: 'gateway/a/b' })
   })
 
+  it('a definition takes the place of the provider that is built in under its name', () => {
+    const mine: ModelsConfig['named'] = { openai: { provider: 'openai-compatible', baseURL: 'https://proxy.example/v1' } }
+    expect(told('openai/x', { named: mine, env: keys })).toEqual({
+      provider: 'openai-compatible',
+      name: 'openai/x',
+      server: { name: 'openai/x', modelId: 'x', baseURL: 'https://proxy.example/v1' },
+    })
+  })
+
   it('a server on this machine may do without a key, but not without the one that its definition names', () => {
     const env = {
       OPENAI_BASE_URL: 'http://localhost:1/v1',
