@@ -27,8 +27,11 @@ function faultOf(look: () => string[]): string[] {
 }
 
 function damagedPages(database: Database, place: Place): string[] {
-  const found = database.prepare<{ said: Bytes }>(`SELECT CAST(quick_check AS BLOB) AS said FROM pragma_quick_check(${named})`).all()
-  const said = found.map((row) => shown(row.said)).filter((text) => text !== 'ok')
+  const found = database.prepare<{ said: Bytes }>('SELECT CAST(quick_check AS BLOB) AS said FROM pragma_quick_check').all()
+  const said = found
+    .map((row) => shown(row.said))
+    .filter((text) => text !== 'ok')
+    .slice(0, named)
   return said.length === 0 ? [] : [`${place.name} is damaged: put a backup in its place (SQLite: ${said.join('; ').replaceAll('\n', ' ')})`]
 }
 
