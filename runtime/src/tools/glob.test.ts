@@ -40,6 +40,7 @@ describe('what fits', () => {
     ['?.[!t]*', 'b.js'],
     ['*.!(js)', 'a.ts'],
     ['!**/*.ts', 'b.js src/b.tsx'],
+    ['!.github/**', 'a.ts b.js src/a.ts src/b.tsx src/lib/[id]/d.ts src/lib/c.ts'],
     ['src/lib/\\[id\\]/*', 'src/lib/[id]/d.ts'],
     ['src/lib/[id]/*', 'src/lib/[id]/d.ts'],
     ['[[:alpha:]].ts', 'a.ts'],
@@ -125,6 +126,8 @@ describe('what is left out, and how it is said', () => {
     await put(workspace, 'src/a.ts', 'app/[id]/page.tsx', 'app/(group)/page.tsx')
     expect(await glob(workspace, '*.ts')).toEqual(['[no file fits *.ts: it fits names directly in path only; for any depth write **/*.ts]'])
     expect(await glob(workspace, '**/*.go')).toEqual(['[no file fits **/*.go]'])
+    // What is below a.ts, not a.ts itself.
+    expect(await glob(workspace, 'src/a.t?/**')).toEqual(['[no file fits src/a.t?/**]'])
     expect((await glob(workspace, 'app/(group)/*.tsx'))[0]).toContain('put \\ before one that belongs to a name')
   })
 

@@ -1,7 +1,7 @@
-import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { KEPT_MS, openOutputs, prune, trim } from './kept-files.ts'
+import { KEPT_MS, MAX_SESSION, openOutputs, prune, trim } from './kept-files.ts'
 import { KeptOutput } from './kept-output.ts'
 import { readFileTool } from './read-file.ts'
 import { temporaryWorkspace, type Workspace } from './temporary-workspace.ts'
@@ -81,16 +81,16 @@ describe('the end of what is kept', () => {
     await using workspace = await temporaryWorkspace()
     const root = join(workspace.outside, 'kept')
     for (const [path, age] of [
-      ['a/1', 4],
-      ['a/2', 3],
-      ['b/3', 2],
-      ['b/4', 1],
+      ['a/1', 2],
+      ['a/2', 4],
+      ['b/3', 1],
+      ['b/4', 3],
     ] as const)
       await put(root, path, 10, age * 10_000)
     await prune(root, 30)
-    expect(await files(root)).toEqual(['2', '3', '4'])
+    expect(await files(root)).toEqual(['1', '3', '4'])
     await trim(join(root, 'b'), 10)
-    expect(await files(root)).toEqual(['2', '4'])
+    expect(await files(root)).toEqual(['1', '3'])
     await prune(join(root, 'gone'))
   })
 
@@ -105,8 +105,12 @@ describe('the end of what is kept', () => {
       output.write(Buffer.from('x'))
       await output.close('it')
     }
+    const large = join(spillOf(workspace).directory, 'large.txt')
+    await put(root, 'session/large.txt', 0, 1_000)
+    await truncate(large, MAX_SESSION + 1)
     await keep(spillOf(workspace))
     expect((await readdir(root)).sort()).toEqual(['old', 'session'])
+    expect(await files(join(root, 'session'))).toEqual(['call.txt'])
     await keep(spillOf(workspace, 'new'))
     expect((await readdir(root)).sort()).toEqual(['new', 'session'])
   })
@@ -158,7 +162,8 @@ describe('where outputs are', () => {
     await mkdir(join(spill.directory, '../other'))
     await writeFile(join(spill.directory, '../other/call.txt'), 'secret')
     expect((await readFileTool.execute({ path: output.path, offset: 2 }, context)).content).toBe('2\ttwo')
-    for (const path of ['../other/call.txt', '..', '.'])
+    await symlink('../other/call.txt', join(spill.directory, 'link'))
+    for (const path of ['../other/call.txt', '..', '.', 'link'])
       await expect(readFileTool.execute({ path: `${spill.directory}/${path}` }, context)).rejects.toThrow("outside the session's roots")
     const gone = join(spill.directory, 'gone.txt')
     await expect(readFileTool.execute({ path: gone }, context)).rejects.toThrow(`${gone} is not kept any more, or never was`)

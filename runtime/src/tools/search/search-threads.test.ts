@@ -164,7 +164,8 @@ describe('an expression that never ends', () => {
 
   test('two at a time; those that wait come next, or leave when they are aborted', async () => {
     await using workspace = await workspaceWith({ a: 'aaa\n', b: almost })
-    const search = searchInThreads(new ManualClock(), entry)
+    const clock = new ManualClock()
+    const search = searchInThreads(clock, entry)
     const running = [1, 2].map(() => {
       const [heard, controller] = [listener(), new AbortController()]
       return { heard, controller, end: search(jobIn(workspace, endless), heard, controller.signal).catch((error: Error) => error.message) }
@@ -176,6 +177,9 @@ describe('an expression that never ends', () => {
     gone.abort(new Error('left'))
     await expect(leaving).rejects.toThrow('left')
     await expect(search(jobIn(workspace, 'x'), listener(), gone.signal)).rejects.toThrow('left')
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    // Each search that runs has a time limit.
+    expect(clock.waiting).toBe(2)
     running[0]?.controller.abort(new Error('one'))
     for (const end of await Promise.all(waiting)) expect(end).toMatchObject({ kind: 'grep', lines: 2 })
     running[1]?.controller.abort(new Error('two'))

@@ -38,7 +38,7 @@ class SearchThreads {
   readonly #clock: Clock
   readonly #start: () => Promise<SearchThread>
   #busy = 0
-  readonly #waiting: Deferred[] = []
+  readonly #waiting: (() => void)[] = []
   #idle: { thread: SearchThread; forget: () => void } | null = null
 
   constructor(clock: Clock, start: () => Promise<SearchThread>) {
@@ -53,25 +53,27 @@ class SearchThreads {
       return await thread.run(job, hear, signal).finally(() => this.#giveBack(thread))
     } finally {
       this.#busy--
-      this.#waiting.shift()?.resolve()
+      this.#waiting.shift()?.()
     }
   }
 
-  async #turn(signal: AbortSignal): Promise<void> {
+  #turn(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     this.#busy++
-    if (this.#busy <= MAX_THREADS) return
-    const turn = deferred()
-    this.#waiting.push(turn)
-    const leave = () => {
-      const index = this.#waiting.indexOf(turn)
-      if (index < 0) return
-      this.#waiting.splice(index, 1)
-      this.#busy--
-      turn.reject(signal.reason)
-    }
-    signal.addEventListener('abort', leave)
-    await turn.promise.finally(() => signal.removeEventListener('abort', leave))
+    if (this.#busy <= MAX_THREADS) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const come = () => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = () => {
+        this.#waiting.splice(this.#waiting.indexOf(come), 1)
+        this.#busy--
+        reject(signal.reason)
+      }
+      this.#waiting.push(come)
+      signal.addEventListener('abort', leave, { once: true })
+    })
   }
 
   async #take(): Promise<SearchThread> {
