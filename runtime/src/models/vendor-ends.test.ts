@@ -97,8 +97,10 @@ describe.each(wires.map((wire) => [wire.name, wire] as const))('%s', (_, wire) =
   })
 
   describe('an answer without an end', () => {
-    it.each(wire.noFinishes)('with the finish %s, which ends none', async (finish) => {
-      const parts = await partsOf(await serve(wire, { body: wire.answer({ ...half, finish, usage: { input: 9, output: 3 } }) }))
+    it.each(wire.noFinishes)('with the finish %s, which ends none, though a call was whole', async (finish) => {
+      const parts = await partsOf(
+        await serve(wire, { body: wire.answer({ ...half, calls: [call], finish, usage: { input: 9, output: 3 } }) }),
+      )
       expect(ends(parts)).toMatchObject([{ type: 'failure', error: { code: 'model_stream' }, usage: { inputTokens: 9, outputTokens: 3 } }])
       expect(textOf(parts)).toBe('half')
     })
