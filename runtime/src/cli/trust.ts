@@ -24,6 +24,7 @@ export async function trustOf(workspace: string, { env, listed, userFile }: Trus
   const bad = given.find((path) => !isAbsolute(path))
   if (bad !== undefined)
     throw new ConfigError(`QUIESCE_TRUST: expected absolute paths of directories, with ":" between them, got ${JSON.stringify(bad)}`)
+  if (given.length === 0 && listed.length === 0) return { trusted: false, source: null }
   const here = await resolved(workspace)
   for (const [source, paths] of [['QUIESCE_TRUST', given] as const, [userFile, listed] as const])
     for (const path of paths) if (isWithin(here, await resolved(path))) return { trusted: true, source }
