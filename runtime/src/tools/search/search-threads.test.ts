@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
@@ -194,6 +194,22 @@ test('what needs more memory than a search may have is an error that says so', a
   const greedy = { ...jobIn(workspace, 'x'), limit: 2 ** 30, maxShown: 2 ** 30, maxKept: 1 }
   await expect(search(greedy, listener(), never)).rejects.toThrow('needs more memory than it may have')
   expect(await search(jobIn(workspace, 'y'), listener(), never)).toMatchObject({ lines: 1 })
+})
+
+test('long lines are not held for the sake of the pieces that are shown, or may yet be', async () => {
+  const long = `${'x'.repeat(6 * 2 ** 20)}\n`
+  await using workspace = await workspaceWith({ last: `${long.repeat(20)}needle\n` })
+  await writeFile(join(workspace.root, '0'), long)
+  for (let number = 1; number < 20; number++) await link(join(workspace.root, '0'), join(workspace.root, String(number)))
+  const search = searchInThreads(new ManualClock(), entry, 64)
+  const heard = listener()
+  const context = { ...jobIn(workspace, 'needle'), context: 20, maxShown: 100_000 }
+  expect(await search(context, heard, never)).toMatchObject({ lines: 1 })
+  expect(heard.lines).toHaveLength(21)
+  const shown = { ...jobIn(workspace, '^x'), glob: '[0-9]*', maxShown: 100_000, maxKept: 1 }
+  expect(await search(shown, listener(), never)).toMatchObject({ lines: 20, shown: 20, cutLines: 20 })
+  const kept = { ...jobIn(workspace, '^x'), glob: '[0-9]*', limit: 1, maxKept: 100_000 }
+  expect(await search(kept, listener(), never)).toMatchObject({ lines: 20, shown: 1 })
 })
 
 test('a thread is kept for a while, and no longer', async () => {

@@ -38,7 +38,7 @@ export class ShownLines {
     }
     this.#output.show(line)
     this.#shownChars += line.length + 1
-    if (this.#job.maxKept > 0) this.#shown.push(copyOf(line))
+    if (this.#job.maxKept > 0) this.#shown.push(line)
     return true
   }
 
