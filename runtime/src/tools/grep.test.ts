@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type * as z from 'zod/mini'
 import { grepTool } from './grep.ts'
+import { decide } from './permission-policy.ts'
 import { MAX_LINE } from './search/line-source.ts'
 import { searchHere } from './search/search-here.fixture.ts'
 import type { Search } from './search/search-job.ts'
@@ -207,6 +208,25 @@ describe('which files', () => {
     const guard = (real: string) => (real.includes('/secret/') ? 'barred' : undefined)
     expect(await grep(workspace, { pattern: 'x' }, { guard })).toEqual(['a:1:x', 'c:1:x', "[1 files are left out by the session's rules]"])
     await expect(grep(workspace, { pattern: 'x', path: 'secret/b' }, { guard })).rejects.toThrow('barred')
+  })
+
+  test('by the rules as they are written: what may not be read is not shown by a search either', async () => {
+    await using workspace = await temporaryWorkspace()
+    await put(workspace, { 'src/a.ts': 'x', 'secrets/b': 'x', 'src/c.env': 'x' })
+    const { cwd, roots } = workspace.context
+    const rules = [
+      { tool: 'read_file', pattern: 'secrets/*', action: 'deny' },
+      { tool: 'grep', pattern: '*.env', action: 'ask' },
+    ] as const
+    const input = { pattern: 'x' }
+    const verdict = await decide({ mode: 'read-only', rules: [...rules] }, { tool, input, cwd, roots })
+    if (verdict.action !== 'allow' || verdict.guard === undefined) throw new Error('no guard')
+    expect(await grep(workspace, input, { guard: verdict.guard })).toEqual([
+      'src/a.ts:1:x',
+      "[2 files are left out by the session's rules]",
+    ])
+    const named = { tool, input: { pattern: 'x', path: 'secrets/b' }, cwd, roots }
+    expect(await decide({ mode: 'read-only', rules: [...rules] }, named)).toMatchObject({ action: 'deny' })
   })
 
   test('not one that is elsewhere when it is read: a directory on its way was replaced by a link', async () => {

@@ -192,6 +192,6 @@ test.skipIf(!hasGit)('what git itself sees, whatever the tree and the rules', ()
       const all = { hidden: true, maxDepth: 100, links: false, deadline: Number.POSITIVE_INFINITY, passedOver }
       expect([...walk({ start: repository, roots: [repository], ...all })].sort()).toEqual(expected)
     }),
-    { numRuns: 80 },
+    { numRuns: 50 },
   )
 })
