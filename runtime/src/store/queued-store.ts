@@ -11,6 +11,15 @@ import { Batches, defaultPatience, type Patience } from './queued-store-batches.
 import type { AcquireResult, CommitRequest, CommitResult, Lease, ListQuery, Owner, Store, StoredSession } from './store.ts'
 import type { Keeper, KeeperEvents, Watch } from './upkeep.ts'
 
+/** A store at rest holds no process; one that waits for its lock does. */
+const holdingClock: Patience['clock'] = {
+  monotonic: systemClock.monotonic,
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
 export class QueuedStore implements Store {
   readonly #home: Home
   readonly #patience: Patience
@@ -21,7 +30,7 @@ export class QueuedStore implements Store {
 
   constructor(home: Home, patience: Partial<Patience> = {}) {
     this.#home = home
-    this.#patience = { clock: systemClock, ...defaultPatience, ...patience }
+    this.#patience = { clock: holdingClock, ...defaultPatience, ...patience }
     this.#batches = new Batches((batch) => this.#call(`{"run":${batch}}`), this.#patience)
     this.#batches.onLocked = (fault, waitedMs) =>
       this.onLocked(`${fault}. Waited for ${waitedMs / 1000} s; after ${this.#patience.lockMs / 1000} s what waits is refused`)

@@ -7,10 +7,13 @@ import { build } from 'esbuild'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const repository = fileURLToPath(new URL('../../../..', import.meta.url))
 
+/** The thread; and the other processes of tests. */
+type Entry = 'store-worker' | 'store-child' | 'faults-child'
+
 export interface Bundle {
-  entry: (name: 'store-worker' | 'store-child') => URL
+  entry: (name: Entry) => URL
   /** Source files of an entry, relative to the repository. */
-  inputs: (name: 'store-worker' | 'store-child') => string[]
+  inputs: (name: Entry) => string[]
   remove: () => void
 }
 
@@ -20,7 +23,11 @@ export async function bundleStore(parent = join(repository, 'node_modules/.cache
   const outdir = mkdtempSync(join(parent, 'quiesce-store-'))
   const { metafile } = await build({
     absWorkingDir: repository,
-    entryPoints: { 'store-worker': join(here, 'store-worker.ts'), 'store-child': join(here, 'store-child.fixture.ts') },
+    entryPoints: {
+      'store-worker': join(here, 'store-worker.ts'),
+      'store-child': join(here, 'store-child.fixture.ts'),
+      'faults-child': join(here, 'faults-child.fixture.ts'),
+    },
     outdir,
     bundle: true,
     splitting: true,

@@ -27,6 +27,8 @@ export class SqliteRows implements Rows {
   readonly #database: Database
   readonly #files: FileWatch
   readonly #sql: Statements
+  /** Of the tables, as they were opened. */
+  readonly #version: number
   /** The last state written or read of each session; good only while the row has the same seq. */
   readonly #states = new Map<number, SessionState>()
 
@@ -35,12 +37,14 @@ export class SqliteRows implements Rows {
     this.place = { name: `the store ${path}`, path }
     this.#files = new FileWatch(path)
     this.#sql = prepareStatements(database)
+    this.#version = this.#versionNow()
     this.stats = { driver: database.driver, commits: 0 }
   }
 
   transaction<T>(work: () => T): T {
     try {
       this.#sql.begin.run()
+      this.#refuseOtherVersion()
       const result = work()
       // As late as can be: what is committed to a file that is no longer there is lost.
       this.#files.check()
@@ -139,6 +143,19 @@ export class SqliteRows implements Rows {
 
   close(): void {
     this.#database.close()
+  }
+
+  /** A newer runtime may have brought the tables up meanwhile: what is written the old way would damage them. */
+  #refuseOtherVersion(): void {
+    const found = this.#versionNow()
+    if (found === this.#version) return
+    const { name, path } = this.place
+    const why = `was brought to version ${found} by another runtime, and is open here with version ${this.#version}`
+    throw new StoreFault('store_version', `${name} ${why}: update quiesce, then start it anew`, { path, found, known: this.#version })
+  }
+
+  #versionNow(): number {
+    return this.#sql.version.get()?.user_version ?? 0
   }
 
   /** What is damaged here makes no session unreadable: a holder that nobody can name is none, and its epoch fences it. */

@@ -30,6 +30,7 @@ export function prepareStatements(database: Database) {
   return {
     begin: one('BEGIN IMMEDIATE'),
     commit: one('COMMIT'),
+    version: one<{ user_version: number }>('PRAGMA user_version'),
     find: one<SessionColumns>(`SELECT ${columns} FROM sessions WHERE id = ?`),
     state: one<{ state: Bytes }>(`SELECT ${bytes('state')} FROM sessions WHERE n = ?`),
     config: one<{ config: Bytes }>(`SELECT ${bytes('config')} FROM configs WHERE session = ?`),

@@ -1,0 +1,169 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { deferred } from '../../base/deferred.ts'
+import { Engine } from '../engine.ts'
+import type { Home } from '../home.ts'
+import { QueuedStore } from '../queued-store.ts'
+import { created, receipt, scratch } from '../store.fixture.ts'
+import { type Bundle, bundleStore } from './bundle.fixture.ts'
+import { Children } from './child.fixture.ts'
+import { connect } from './connection.ts'
+import { openDatabase } from './driver.ts'
+import { SqliteRows } from './sqlite-rows.ts'
+import { openInlineHome, openSqliteStore } from './sqlite-store.ts'
+import { openWorkerHome } from './worker-home.ts'
+
+const directory = scratch()
+const children = new Children()
+let bundle: Bundle
+beforeAll(async () => {
+  bundle = await bundleStore()
+})
+afterEach(() => children.end())
+afterAll(() => {
+  bundle.remove()
+  directory.remove()
+})
+let path: string
+let count = 0
+beforeEach(() => {
+  count += 1
+  path = directory.path(`${count}.db`)
+})
+
+const homes: Record<string, () => Promise<Home>> = {
+  inline: async () => openInlineHome(path),
+  worker: () => openWorkerHome(path, bundle.entry('store-worker')),
+}
+
+/** A store with a session `s`; `locked` resolves when it first finds its lock taken. */
+async function opened(home: string, lockMs?: number) {
+  const open = homes[home]
+  if (open === undefined) throw new Error(`no home ${home}`)
+  const store = new QueuedStore(await open(), { tellMs: 0, ...(lockMs !== undefined && { lockMs }) })
+  await store.commit(created('s'))
+  const locked = deferred<string>()
+  store.onLocked = (message) => locked.resolve(message)
+  return { store, locked: locked.promise, commit: (id: string) => store.commit({ sessionId: 's', facts: [receipt(id)] }) }
+}
+
+describe.each(['inline', 'worker'])('a lock that another process holds, home %s (RE-6)', (home) => {
+  it('is waited for, and held by none who reads; then all is committed in its order', async () => {
+    const { store, locked, commit } = await opened(home)
+    const other = children.start(bundle, [path, 'hold'])
+    expect(await other.says()).toBe('held')
+    const order: string[] = []
+    const committing = ['a', 'b'].map((id) => commit(id).then(() => order.push(id)))
+    expect(await locked).toMatch(/^the store .*\.db failed: another process has held its lock for too long: .*Waited for \d/)
+    expect((await store.read('s', 0, 9)).map(({ type }) => type)).toEqual(['session/create'])
+    committing.push(commit('c').then(() => order.push('c')))
+    other.tell()
+    expect(await other.says()).toBe('free')
+    await Promise.all(committing)
+    expect(order).toEqual(['a', 'b', 'c'])
+    expect((await store.load('s'))?.state.pending.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+    await store.close()
+  })
+
+  it('is free once its holder was killed', async () => {
+    const { store, locked, commit } = await opened(home)
+    const other = children.start(bundle, [path, 'hold'])
+    await other.says()
+    const committing = commit('a')
+    await locked
+    other.kill()
+    expect(await committing).toMatchObject({ ok: true, first: 2 })
+    await store.close()
+  })
+
+  it('is given up at its limit: nothing is kept, and the same can be tried again', async () => {
+    const { store, commit } = await opened(home, 0)
+    const other = children.start(bundle, [path, 'hold'])
+    await other.says()
+    const refused = {
+      code: 'storage_unavailable',
+      message: `the store ${path} failed: another process has held its lock for too long: end the backup or the database tool that has it open, then try again (SQLite: database is locked)`,
+      details: { path, sqliteCode: 5 },
+    }
+    await expect(commit('a')).rejects.toMatchObject(refused)
+    await expect(store.check()).resolves.toEqual([refused.message])
+    other.tell()
+    await other.says()
+    expect(await store.receiptSeq('s', 'a')).toBeNull()
+    expect(await commit('a')).toMatchObject({ ok: true, first: 2 })
+    await store.close()
+  })
+
+  it('keeps nobody from opening the store', async () => {
+    const { store } = await opened(home)
+    const other = children.start(bundle, [path, 'hold'])
+    await other.says()
+    const second = await openSqliteStore({ path, home: 'inline' })
+    expect((await second.load('s'))?.state.seq).toBe(1)
+    await Promise.all([second.close(), store.close()])
+  })
+})
+
+describe('a lock of this process', () => {
+  it('is not given up when another connection of it is opened: who closes the store elsewhere is not the last', async () => {
+    const { store, commit } = await opened('inline')
+    // What keeps leases for a store on the event loop opens it once more, in a thread.
+    const second = connect(path)
+    const other = children.start(bundle, [path, 'visit'])
+    expect(await other.says()).toBe(true)
+    expect(await commit('a')).toMatchObject({ ok: true, first: 2 })
+    second.close()
+    await store.close()
+  })
+
+  it('is not waited for in the midst of a batch that was parted: what comes behind it keeps its place', async () => {
+    const database = connect(path)
+    database.prepare('PRAGMA busy_timeout = 0').all()
+    const rows = new SqliteRows(database, path)
+    const engine = new Engine(rows)
+    const commit = (id: string) => ({ kind: 'commit', request: { sessionId: 's', facts: [receipt(id)] } }) as const
+    engine.run([{ kind: 'commit', request: created('s') }])
+    // The first attempt meets what one of them can not do; then each has a transaction of its own, and another process one between them.
+    const other = openDatabase(path)
+    let begun = 0
+    const transaction = rows.transaction.bind(rows)
+    rows.transaction = (work) => {
+      begun += 1
+      if (begun === 1) database.exec('PRAGMA max_page_count = 1')
+      if (begun === 2) database.exec('PRAGMA max_page_count = 1000')
+      if (begun === 3) other.exec('BEGIN IMMEDIATE')
+      return transaction(work)
+    }
+    const large = { kind: 'commit', request: { sessionId: 's', facts: [receipt('large', 'followup', 'x'.repeat(100_000))] } } as const
+    const answers = engine.run([large, commit('a'), commit('b')])
+    expect(answers).toMatchObject([{ value: { ok: true } }, { value: { retry: 'later' } }, { value: { retry: 'later' } }])
+    expect(begun).toBe(3)
+    other.exec('ROLLBACK')
+    expect(engine.run([commit('a'), commit('b')])).toMatchObject([{ value: { first: 3 } }, { value: { first: 4 } }])
+    other.close()
+    database.close()
+  })
+})
+
+describe('many processes at one store', () => {
+  it('open a new one at the same moment: one makes it, and all have it', async () => {
+    const rivals = Array.from({ length: 20 }, () => children.start(bundle, [directory.path(`${count}/new/store.db`), 'open']))
+    for (const rival of rivals) expect(await rival.says()).toBe('ready')
+    for (const rival of rivals) rival.tell()
+    expect(await Promise.all(rivals.map((rival) => rival.outcome()))).toEqual(rivals.map(() => 'done'))
+    const store = await openSqliteStore({ path: directory.path(`${count}/new/store.db`), home: 'inline' })
+    expect((await store.list({ limit: 100 })).sessions).toHaveLength(20)
+    await store.close()
+  }, 60_000)
+
+  it('open and close it all the time: no one finds it locked, half made, or its log gone', async () => {
+    const rounds = 12
+    const rivals = Array.from({ length: 8 }, () => children.start(bundle, [path, 'open', `${rounds}`]))
+    for (const rival of rivals) await rival.says()
+    for (const rival of rivals) rival.tell()
+    expect(await Promise.all(rivals.map((rival) => rival.outcome()))).toEqual(rivals.map(() => 'done'))
+    const store = await openSqliteStore({ path, home: 'inline' })
+    expect((await store.list({ limit: 1000 })).sessions).toHaveLength(8 * rounds)
+    expect(await store.check()).toEqual([])
+    await store.close()
+  }, 60_000)
+})
