@@ -1,6 +1,7 @@
 // Owns the writing of whole files inside the roots: in one step, or not at all. Refuses to write through a link or into what was swapped.
 import { type BigIntStats, constants, lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
 import { failpoint } from '../base/failpoint.ts'
 import { codeOf, fileError, systemError } from './file-error.ts'
 import { type Held, hold, isSame, type RawPath } from './held.ts'
@@ -92,7 +93,6 @@ class Place {
     this.#boundary.before?.('hold-directory')
     await this.#take(where.subarray(0, Math.max(1, slash)), 'directory')
     this.#name = where.subarray(slash + 1)
-    if (!isSame(held.stats, this.#now())) throw changedError(this.#given)
   }
 
   /** Of a file that doesn't exist yet. */
@@ -100,7 +100,6 @@ class Place {
     if (!this.#located.held.stats.isDirectory()) throw systemError('ENOTDIR')
     for (const text of this.#located.missing.slice(0, -1)) {
       const [parent, name] = [this.#directory, Buffer.from(text)]
-      this.#assertInside()
       this.#boundary.before?.('make-directory')
       const made = await mkdir(parent.entry(name)).then(
         () => true,
@@ -129,7 +128,7 @@ class Place {
     signal.throwIfAborted()
     // From here on in one go, so that of two edits at the same time in this process one is refused.
     this.#boundary.before?.('check')
-    this.#assertInside()
+    this.#assertAllowed()
     if (!isUnchanged(before, this.#now())) throw changedError(this.#given)
     this.#boundary.before?.('replace')
     failpoint('file.before-rename')
@@ -157,6 +156,14 @@ class Place {
 
   #assertInside(where = this.#directory.where()): void {
     assertInside(where, this.#located.roots, () => outsideText(this.#given, this.#boundary, textOf(where)))
+  }
+
+  /** The directory may have been moved to where the session's rules let nothing be written. */
+  #assertAllowed(): void {
+    const where = this.#directory.where()
+    this.#assertInside(where)
+    const barred = this.#boundary.guard?.(join(textOf(where), textOf(this.#name)))
+    if (barred !== undefined) throw new Error(barred)
   }
 
   #now(): BigIntStats | undefined {
