@@ -103,6 +103,21 @@ describe('files that rules leave out', () => {
     expect(passedOver.ignoredStart).toBe(true)
   })
 
+  test('a session in an ignored directory has the rules from there on, and hears nothing of it', () => {
+    const passedOver = nothingPassedOver()
+    put({
+      '.git/HEAD': '',
+      '.gitignore': 'build/\n*.map\n',
+      'build/.gitignore': 'y\n',
+      'build/a/x.map': '',
+      'build/a/y': '',
+      'build/a/z': '',
+    })
+    const all = { hidden: true, maxDepth: 9, links: false, deadline: Number.POSITIVE_INFINITY, passedOver }
+    expect([...walk({ start: join(root, 'build/a'), roots: [join(root, 'build')], ...all })]).toEqual(['x.map', 'z'])
+    expect(passedOver.ignoredStart).toBe(false)
+  })
+
   test('rules are not read through a link, from a directory, or from a file without end', () => {
     const passedOver = nothingPassedOver()
     put({ rules: 'x\n', x: '', 'a/x': '', 'b/.gitignore/x': '', 'b/x': '', 'c/.gitignore': `x\n${'#'.repeat(2 ** 20)}`, 'c/x': '' })

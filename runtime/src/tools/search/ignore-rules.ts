@@ -2,6 +2,7 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import ignore, { type Ignore } from 'ignore'
+import { isWithin } from './within.ts'
 
 const RULE_FILES = ['.gitignore', '.ignore'] as const
 /** Longest file of rules, in bytes. */
@@ -44,7 +45,7 @@ export class IgnoreRules {
 
   /** Whether a path relative to the base is left out; that of a directory ends in a slash. */
   ignores(path: string): boolean {
-    if (this.#lines.length === 0 || path === '') return false
+    if (this.#lines.length === 0 || path === '/') return false
     if (++this.#verdicts > MAX_VERDICTS) {
       this.#matcher = matcherOf(this.#lines)
       this.#verdicts = 0
@@ -55,8 +56,8 @@ export class IgnoreRules {
 
 /**
  * The rules that hold in the directory `start` by what stands above it: up to the top of its repository, above the roots too, as
- * git does it, or where it is in none, up to the highest of `roots` that it is in. `ignored`: the directory is itself left out by
- * them; since it was named all the same, they are set aside.
+ * git does it, or where it is in none, up to the highest of `roots` that it is in. Where it, or a directory that it is in, is itself
+ * left out by them, they are set aside, since it was named all the same. `ignored`: and the roots don't already say so.
  */
 export function rulesAbove(
   start: string,
@@ -68,7 +69,14 @@ export function rulesAbove(
   const top = repository >= 0 ? repository : chain.findIndex((directory) => roots.includes(directory))
   if (top < 0) return { rules: IgnoreRules.none(start), ignored: false }
   let rules = IgnoreRules.none(chain[top] ?? start)
-  for (const directory of chain.slice(top, -1)) {
+  let ignored = false
+  for (const directory of chain.slice(top)) {
+    if (rules.ignores(`${relative(rules.base, directory)}/`)) {
+      rules = IgnoreRules.none(directory)
+      ignored = isWithin(directory, roots) && !roots.includes(directory)
+    }
+    // Its own rules are read with the directory itself.
+    if (directory === start) break
     const names = [...RULE_FILES, '.git'].filter((name) => exists(join(directory, name)))
     rules = rules.within(
       directory,
@@ -76,9 +84,7 @@ export function rulesAbove(
       names.map((name) => ({ name })),
     )
   }
-  const path = relative(rules.base, start)
-  if (path !== '' && rules.ignores(`${path}/`)) return { rules: IgnoreRules.none(start), ignored: true }
-  return { rules, ignored: false }
+  return { rules, ignored }
 }
 
 /** From the top down to the directory itself. */
