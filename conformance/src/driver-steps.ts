@@ -93,7 +93,7 @@ export class DriverLayer {
   async #operate(op: string, given: JsonObject): Promise<void> {
     await this.#prepare(op)
     const args = op === 'launch' ? { ...this.#runtime, ...given } : op === 'create' ? { ...this.#session, ...given } : given
-    const { as, ...rest } = args
+    const { as, wait = !background.has(op), ...rest } = args
     this.#unnamed += 1
     const name = optionalText(op, as) ?? `${op}-${this.#unnamed}`
     const operation = this.#begin(
@@ -101,7 +101,7 @@ export class DriverLayer {
       name,
       op === 'launch' || op === 'create' || op === 'get' ? { ...rest, as: handleOf(op, given) } : rest,
     )
-    if (!background.has(op)) await operation.answered
+    if (wait === true) await operation.answered
     if ((op === 'create' || op === 'get') && handleOf(op, given) === 'session') this.#observe()
   }
 

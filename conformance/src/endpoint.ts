@@ -13,6 +13,8 @@ export const ENDPOINT_VARIABLE = 'CONFORMANCE_ENDPOINT'
 export class Link {
   readonly #data: Socket
   readonly #control: Socket
+  /** Bytes: an order to end waits until all of them are out, for the two sockets know nothing of each other. */
+  #written = 0
   /** Once the program is gone, whoever ended it. */
   readonly closed: Promise<void>
   /** Once the SDK closed the program's stdin. */
@@ -28,6 +30,7 @@ export class Link {
     this.ended = new Promise((resolve) => data.once('end', () => resolve()))
     for (const socket of [data, control]) socket.on('error', () => undefined)
     control.resume()
+    control.once('end', () => control.end())
   }
 
   onData(listener: (chunk: Buffer) => void): void {
@@ -38,6 +41,7 @@ export class Link {
 
   /** Onto the program's stdout. */
   write(bytes: Buffer): void {
+    this.#written += bytes.length
     this.#data.write(bytes)
   }
 
@@ -48,7 +52,7 @@ export class Link {
 
   /** Ends the program, once what was written before is out. */
   exit(how: { code?: number; signal?: string; stderr?: string }): void {
-    this.#control.write(`${JSON.stringify(how)}\n`)
+    this.#control.write(`${JSON.stringify({ ...how, after: this.#written })}\n`)
   }
 }
 

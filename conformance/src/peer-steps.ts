@@ -52,6 +52,11 @@ export class PeerLayer {
       if (result === undefined) throw new HarnessError(`peer.accept: the peer has no answer of its own to ${String(asked.method)}`)
       peer.sendJson({ jsonrpc: '2.0', id: asked.id ?? null, result })
     },
+    /** `peer.seq: n`: where the log ends for the next that subscribes. */
+    'peer.seq': async (_, args) => {
+      const peer = await this.#there()
+      peer.seq = Number(args)
+    },
     /** `peer.notify: {method, params}`: any notification. */
     'peer.notify': async (_, args) => {
       const { method = null, params = {} } = objectOf('peer.notify', args)

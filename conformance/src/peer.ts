@@ -28,6 +28,8 @@ export class Peer {
   readonly #options: JsonObject
   /** What it answers by itself, by method: the result. */
   readonly #automatic: ReadonlyMap<string, (params: JsonObject) => Json>
+  /** Where the log of every session ends, as a subscription is told. */
+  seq: number
   readonly #left: JsonObject[] = []
   readonly #wanted: Wanted[] = []
   /** The subscriptions that it opened, in order, and those who wait for one. */
@@ -38,6 +40,7 @@ export class Peer {
     this.#world = world
     this.#link = link
     this.#options = options
+    this.seq = Number(options.seq ?? 0)
     this.#automatic = this.#answers(options)
     const lines = new Lines((line) => this.#receive(line))
     link.onData((chunk) => lines.push(chunk))
@@ -86,7 +89,7 @@ export class Peer {
   }
 
   /** `manual` methods are left to the case; `answers` replaces what a method is answered. */
-  #answers({ manual, answers, seq = 0, status = 'idle' }: JsonObject): ReadonlyMap<string, (params: JsonObject) => Json> {
+  #answers({ manual, answers, status = 'idle' }: JsonObject): ReadonlyMap<string, (params: JsonObject) => Json> {
     const limits = { maxFrameBytes: 33_554_432, maxInFlight: 1024, maxPendingMessages: 1000 }
     const described = ({ sessionId = 's-1' }: JsonObject) => ({ session: peerSession(String(sessionId)) })
     const automatic = new Map<string, (params: JsonObject) => Json>([
@@ -101,7 +104,7 @@ export class Peer {
       ],
       ['session/create', described],
       ['session/get', described],
-      ['session/subscribe', (params) => ({ ...this.#subscribed(params), status, seq, waitingOn: [] })],
+      ['session/subscribe', (params) => ({ ...this.#subscribed(params), status, seq: this.seq, waitingOn: [] })],
       ['session/unsubscribe', () => ({})],
       ['server/ping', () => ({})],
       ['shutdown', () => ({})],

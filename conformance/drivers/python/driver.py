@@ -114,8 +114,9 @@ async def delete(args: Args) -> Args:
 async def stream(args: Args) -> Any:
     run = session_of(args).stream(args["input"], **options(args))
     async for item in run:
-        kind = "delta" if type(item).__name__ == "SessionDeltaParams" else "event"
-        shown = {"kind": kind, **wire(item)} if kind == "delta" else {"kind": kind, "event": wire(item)}
+        # A delta has a kind of its own.
+        delta = type(item).__name__ == "SessionDeltaParams"
+        shown = {**wire(item), "kind": "delta"} if delta else {"kind": "event", "event": wire(item)}
         say({"id": args["id"], "item": shown})
     return await run.result()
 
