@@ -52,7 +52,7 @@ export class RuntimeProcess {
 
 /** A client of one runtime over stdio. */
 export class Client {
-  /** In the order in which they were sent: {method, params, answer}, `answer` being {result}, {error} or undefined. */
+  /** In the order in which they were sent: {method, params, answer, toBeRefused}, `answer` being {result}, {error} or undefined. */
   calls = []
   /** In the order in which they came. */
   notifications = []
@@ -71,8 +71,8 @@ export class Client {
   }
 
   /** Sends a request and resolves with its result. *Contract:* rejects with Refused or Ended. */
-  async call(method, params = {}) {
-    const call = { method, params, answer: undefined }
+  async call(method, params = {}, { toBeRefused = false } = {}) {
+    const call = { method, params, answer: undefined, toBeRefused }
     const id = this.calls.push(call)
     this.process.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`)
     await this.until(`the answer to ${method}`, () => call.answer !== undefined)
@@ -83,7 +83,7 @@ export class Client {
   /** Expects a refusal with this code. */
   async refused(code, method, params) {
     try {
-      await this.call(method, params)
+      await this.call(method, params, { toBeRefused: true })
     } catch (error) {
       if (error instanceof Refused && error.code === code) return
       throw error

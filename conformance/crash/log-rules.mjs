@@ -163,6 +163,7 @@ const handlers = {
     if (this.turn !== null) say('TU-1: a turn inside another')
     const recovers = trigger.kind === 'recovery' ? trigger.turnId : null
     if (recovers !== null && recovers !== this.interrupted) say(`RE-2: it goes on from ${recovers}, which was not interrupted just before`)
+    if (recovers !== null && this.config.recovery === 'settle') say('RE-2: a turn goes on where it should settle')
     if (recovers === null && this.interrupted !== null && (this.config.recovery ?? 'resume') === 'resume')
       say('RE-2: another turn starts where one should go on')
     this.turn = { turnId, steps: 0, cancelledBy: null, recovers, admitted: false }

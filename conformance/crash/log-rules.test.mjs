@@ -99,6 +99,10 @@ const bad = {
   'RE-2: it goes on from t1': [...beginning, answer(1), stepEnd(1), turnEnd(1), recovered(2)],
   'RE-2: another turn starts': [...beginning, turnEnd(1, 'interrupted'), turn(2)],
   'RE-7: idle where a turn should go on': [...beginning, turnEnd(1, 'interrupted'), idle],
+  'RE-2: a turn goes on where it should settle': [
+    ['session/create', { config: { recovery: 'settle' }, depth: 0 }],
+    ...[...beginning.slice(1), turnEnd(1, 'interrupted'), recovered(2)],
+  ],
   'RE-2: given up after 0': [...beginning, turnEnd(1, 'error', gaveUp)],
   'RE-2: resumed 3 times': [
     ...beginning,

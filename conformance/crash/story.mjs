@@ -194,7 +194,8 @@ export class Story {
 
   /** What was prompted and not refused, each once. */
   promptsOf(sessionId) {
-    const sent = this.sent('session/prompt').filter((call) => call.params.sessionId === sessionId && !('error' in (call.answer ?? {})))
+    const isMeant = ({ params, answer, toBeRefused }) => params.sessionId === sessionId && !toBeRefused && !('error' in (answer ?? {}))
+    const sent = this.sent('session/prompt').filter(isMeant)
     return [...new Map(sent.map(({ params }) => [params.messageId, params])).values()]
   }
 

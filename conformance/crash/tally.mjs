@@ -57,15 +57,17 @@ export class Tally {
   }
 }
 
+const isLost = ({ answer, toBeRefused }) => answer === undefined && !toBeRefused
+
 /** What a kill can leave; a suite that never meets one of them proves nothing about it. */
 const expected = {
   'a prompt whose receipt was kept and whose answer was lost': ({ runs, sent }) => {
-    const lost = sent('session/prompt').filter(({ answer }) => answer === undefined)
+    const lost = sent('session/prompt').filter(isLost)
     const left = runs.flatMap((run) => [...run.left.values()]).flatMap((facts) => facts ?? [])
     return lost.some(({ params }) => left.some(({ type, data }) => type === 'inbox/receipt' && data.message.id === params.messageId))
   },
   'a prompt that was lost before it was kept': ({ runs, sent }) => {
-    const lost = sent('session/prompt').filter(({ answer }) => answer === undefined)
+    const lost = sent('session/prompt').filter(isLost)
     return lost.some(
       ({ params }) =>
         !runs.some(({ left }) => (left.get(params.sessionId) ?? []).some(({ data }) => data.message?.id === params.messageId)),
