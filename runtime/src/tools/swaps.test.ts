@@ -74,14 +74,16 @@ describe.each(ways)('a part of the path is swapped, held %s (FR-7)', (_way, hold
     const { root, outside } = workspace
     const before = outsideOf(workspace)
     const swap = at(moment, () => swaps[name]?.(workspace))
+    // Also between the steps: a file that is taken back at once was there. Who holds names alone can't rule that out.
+    const seen = new Set<string>()
     const watching = (now: Moment) => {
       swap(now)
-      // Also between the steps: a file that is taken back at once was there. Who holds names alone can't rule that out.
-      if (isExact && !isMoved(name)) expect(outsideOf(workspace)).toBe(before)
+      if (isExact && !isMoved(name)) seen.add(outsideOf(workspace))
     }
     const boundary = within(workspace, { hold, before: watching })
     await realRoots(boundary)
     const said = await write('dir/file', boundary)
+    expect([...seen].filter((state) => state !== before)).toEqual([])
     const taken = join(outside, 'taken')
     if (isMoved(name) && existsSync(taken)) {
       if (isExact) expect(readdirSync(taken)).toEqual(['file'])
