@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -9,6 +10,9 @@ beforeAll(async () => {
   quiesce = await Executable.build()
 }, 60_000)
 afterAll(() => quiesce.remove())
+
+/** Whether a process here may have mounts of its own. */
+const canMount = process.platform === 'linux' && spawnSync('unshare', ['-rm', 'mount', '--bind', '/tmp', '/tmp']).status === 0
 
 interface Answer {
   result?: { events: { type: string; data: Record<string, unknown> }[] }
@@ -153,3 +157,35 @@ it('CB-5: a denied file stays out of reach though a call before, in the same ste
   expect(await client.end()).not.toContain('the secret')
   expect(readFileSync(join(cwd, 'secrets', 'key'), 'utf8')).toBe('the secret')
 })
+
+it.runIf(canMount)(
+  'FR-7: what is mounted inside a root belongs to it; a file that is itself a mount is read, and not replaced',
+  async () => {
+    const cwd = join(quiesce.home, 'mounts')
+    for (const name of ['from', 'to']) mkdirSync(join(cwd, name, 'directory'), { recursive: true })
+    for (const name of ['from/file', 'from/gone', 'from/directory/file', 'to/file', 'to/gone'])
+      writeFileSync(join(cwd, name), `this is ${name}\n`)
+    const calls = ['file', 'gone', 'directory/file'].flatMap((path) => [
+      { name: 'read_file', input: { path } },
+      { name: 'write_file', input: { path, content: 'new' } },
+    ])
+    const model = quiesce.script('mounts', [{ tools: calls }, { text: 'done' }])
+    const mounts = 'for name in file gone directory; do mount --bind $from/$name $to/$name; done; rm $from/gone'
+    const run = `exec "$0" "$bundle" run --store memory: --model ${model} --cwd $to --output jsonl go`
+    const line = `unshare -rm bash -c '${mounts}; ${run}' "$0"`
+    const { stdout, stderr } = await quiesce.shell(line, { from: join(cwd, 'from'), to: join(cwd, 'to') })
+    const facts = stdout.split('\n').filter((text) => text !== '')
+    const results = facts.map((text) => JSON.parse(text)).filter(({ type }) => type === 'tool/result')
+    const busy = 'the system holds it in its place (a mount point, for example), so it can not be replaced'
+    expect(stderr).not.toContain('mount')
+    expect(results.map(({ data }) => data.content)).toEqual([
+      '1\tthis is from/file',
+      `file: ${busy}`,
+      '1\tthis is from/gone',
+      `gone: ${busy}`,
+      '1\tthis is from/directory/file',
+      'Replaced directory/file (3 bytes).',
+    ])
+    expect(readFileSync(join(cwd, 'from/directory/file'), 'utf8')).toBe('new')
+  },
+)

@@ -85,6 +85,7 @@ export const hold: Hold = (path, what) => {
 const O_PATH = 0o10000000
 /** Where a process finds its own descriptors, each as a link that leads to the very thing. */
 const OWN = '/proc/self/fd'
+const DELETED = Buffer.from(' (deleted)')
 
 const openRaw = promisify<string | RawPath, number, number>(openDescriptor)
 
@@ -105,8 +106,11 @@ class Descriptor implements Held {
   /** The system's word alone doesn't do: of a place in another mount namespace it names the path over there. */
   where(): RawPath {
     const path = readlinkSync(this.#reach, 'buffer')
-    if (!isSame(this.stats, lookAt(path))) throw systemError('ENOENT')
-    return path
+    if (isSame(this.stats, lookAt(path))) return path
+    // So it also says of a file that is mounted in its place and was removed where it comes from.
+    const mounted = path.subarray(0, path.length - DELETED.length)
+    if (path.subarray(mounted.length).equals(DELETED) && isSame(this.stats, lookAt(mounted))) return mounted
+    throw systemError('ENOENT')
   }
 
   open(flags: number): Promise<FileHandle> {
