@@ -32,7 +32,7 @@ export function connect(path: string): Database {
 }
 
 /** Of those that switch a new store to WAL at the same moment, SQLite refuses all but one at once: the others let that one have its turn. */
-function keepLog(database: Database): void {
+export function keepLog(database: Pick<Database, 'exec' | 'prepare'>): void {
   const deadline = performance.now() + OPEN_LOCK_MS
   for (;;) {
     try {
@@ -47,6 +47,6 @@ function keepLog(database: Database): void {
   }
 }
 
-function set(database: Database, setting: string): void {
+function set(database: Pick<Database, 'prepare'>, setting: string): void {
   database.prepare(`PRAGMA ${setting}`).all()
 }

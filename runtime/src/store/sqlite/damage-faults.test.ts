@@ -220,10 +220,10 @@ describe('a file that is damaged (RE-6)', () => {
     const store = await open()
     const large = (id: string) => receipt(id, 'followup', 'x'.repeat(5000))
     for (const id of ['s', 'other']) await store.commit(created(id))
-    for (const id of ['s', 'other']) await store.commit({ sessionId: id, facts: Array.from({ length: 30 }, (_, i) => large(`m${i}`)) })
+    for (const id of ['s', 'other']) await store.commit({ sessionId: id, facts: Array.from({ length: 12 }, (_, i) => large(`m${i}`)) })
     await store.close()
     checkpoint()
-    let [refused, found, met] = [0, 0, 0]
+    let [found, met] = [0, 0]
     const original = readFileSync(path)
     const pages = original.length / 4096
     for (let page = 1; page < pages; page += 1) {
@@ -234,13 +234,15 @@ describe('a file that is damaged (RE-6)', () => {
       const outcomes = damaged === null ? [] : await everything(damaged)
       // Whatever it is: an answer that is whole, or a refusal that names the store.
       for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(inAnyWay())
-      met += outcomes.filter(({ status }) => status === 'rejected').length
-      if (damaged === null) refused += 1
-      else if ((await damaged.check()).length > 0) found += 1
+      const failed = outcomes.filter(({ status }) => status === 'rejected').length
+      const problems = damaged === null ? ['it does not open'] : await damaged.check()
+      if (failed > 0) expect(problems).not.toEqual([])
+      met += failed
+      found += problems.length > 0 ? 1 : 0
       await damaged?.close()
     }
     // What nothing is kept in is not missed: free pages, and the end of the last page of a long text.
-    expect(refused + found).toBeGreaterThan(pages * 0.9)
+    expect(found).toBeGreaterThan(pages * 0.9)
     expect(met).toBeGreaterThan(pages)
   }, 60_000)
 
@@ -255,8 +257,8 @@ describe('a file that is damaged (RE-6)', () => {
   async function everything(store: QueuedStore) {
     const asked = ['s', 'other'].flatMap((id) => [
       store.read(id, 0, 100).then((facts) => expect(facts.map(({ seq }) => seq)).toEqual(facts.map((_, i) => i + 1))),
-      store.load(id).then((stored) => expect(stored?.state.seq ?? 31).toBeGreaterThanOrEqual(31)),
-      store.commit({ sessionId: id, facts: [receipt('new')], seen: 20 }),
+      store.load(id).then((stored) => expect(stored?.state.seq ?? 13).toBeGreaterThanOrEqual(13)),
+      store.commit({ sessionId: id, facts: [receipt('new')], seen: 8 }),
       store.receiptSeq(id, 'm7').then((seq) => expect([9, null]).toContain(seq)),
     ])
     return Promise.allSettled([...asked, store.list({ limit: 9 })])

@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { deferred } from '../../base/deferred.ts'
 import { Engine } from '../engine.ts'
+import { StoreFault } from '../fault.ts'
 import type { Home } from '../home.ts'
 import { QueuedStore } from '../queued-store.ts'
 import { created, receipt, scratch } from '../store.fixture.ts'
 import { type Bundle, bundleStore } from './bundle.fixture.ts'
 import { Children } from './child.fixture.ts'
-import { connect } from './connection.ts'
+import { connect, keepLog } from './connection.ts'
 import { openDatabase } from './driver.ts'
 import { SqliteRows } from './sqlite-rows.ts'
 import { openInlineHome, openSqliteStore } from './sqlite-store.ts'
@@ -145,6 +146,32 @@ describe('a lock of this process', () => {
 })
 
 describe('many processes at one store', () => {
+  it('let one have its turn where SQLite refuses the others without a wait: the switch of a new store to its log', () => {
+    const done: string[] = []
+    const outcomes = [
+      new StoreFault('storage_unavailable', 'locked', {}, 'later'),
+      new StoreFault('storage_unavailable', 'locked', {}, 'later'),
+    ]
+    const refusing = {
+      exec: (sql: string) => done.push(sql),
+      prepare: (sql: string) => ({
+        all: () => {
+          done.push(sql)
+          const [outcome] = outcomes.splice(0, 1)
+          if (outcome !== undefined) throw outcome
+          return []
+        },
+        run: () => undefined,
+        get: () => undefined,
+      }),
+    }
+    keepLog(refusing)
+    const turn = ['PRAGMA journal_mode = WAL', 'BEGIN IMMEDIATE', 'ROLLBACK']
+    expect(done).toEqual([...turn, ...turn, 'PRAGMA journal_mode = WAL'])
+    outcomes.push(new StoreFault('storage_unavailable', 'the disk is full', {}, 'apart'))
+    expect(() => keepLog(refusing)).toThrow('the disk is full')
+  })
+
   it('open a new one at the same moment: one makes it, and all have it', async () => {
     const rivals = Array.from({ length: 20 }, () => children.start(bundle, [directory.path(`${count}/new/store.db`), 'open']))
     for (const rival of rivals) expect(await rival.says()).toBe('ready')
