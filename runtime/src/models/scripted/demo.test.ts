@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../base/clock.ts'
 import { builtInTools } from '../../tools/built-in.ts'
+import { searchHere } from '../../tools/search/search-here.fixture.ts'
 import { temporaryWorkspace, type Workspace } from '../../tools/temporary-workspace.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ModelMessage, ModelPart } from '../model.ts'
@@ -26,7 +27,7 @@ async function play(
   between: (call: Call) => string | undefined = () => undefined,
 ): Promise<Played> {
   const model = new ScriptedModel('scripted/demo', demo)
-  const tools: Tool[] = builtInTools(systemClock)
+  const tools: Tool[] = builtInTools(systemClock, searchHere)
   const calls: string[] = []
   for (;;) {
     const parts: ModelPart[] = []
