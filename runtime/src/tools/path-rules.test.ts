@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { PathPattern, type Way } from './path-rules.ts'
+import { PathPattern, Way } from './path-rules.ts'
 import { PathWildcard } from './wildcard.ts'
 
-const way = (path: string, cwd = '/w', roots = [cwd]): Way => ({ path: posix.resolve(cwd, path), cwd, roots })
+const way = (path: string, cwd = '/w', roots = [cwd]) => new Way(posix.resolve(cwd, path), { cwd, roots })
 
 describe('spellings of a pattern', () => {
   test.each([
@@ -53,13 +53,14 @@ test('whatever the pattern, the directories and the ways: allows and concerns ar
     .map(([start, names]) => start + names.join('/'))
     .filter((text) => text !== '')
   const directory = fc.array(fc.constantFrom('a', 'b'), { maxLength: 2 }).map((names) => `/${names.join('/')}`)
-  const aWay = fc
+  const aPlace = fc
     .tuple(directory, fc.array(directory, { maxLength: 2 }), fc.array(name, { maxLength: 4 }))
-    .map(([cwd, roots, names]): Way => ({ path: posix.resolve(cwd, names.join('/')), cwd, roots: [cwd, ...roots] }))
+    .map(([cwd, roots, names]) => ({ path: posix.resolve(cwd, names.join('/')), cwd, roots: [cwd, ...roots] }))
   fc.assert(
-    fc.property(pattern, fc.array(aWay, { minLength: 1, maxLength: 2 }), (given, ways) => {
+    fc.property(pattern, fc.array(aPlace, { minLength: 1, maxLength: 2 }), (given, places) => {
+      const ways = places.map((place) => new Way(place.path, place))
       const normal = posix.normalize(given).replace(/(?<=\/)$/, '**')
-      const names = ({ path, cwd, roots }: Way) => [
+      const names = ({ path, cwd, roots }: (typeof places)[number]) => [
         path,
         ...(normal.startsWith('/')
           ? []
@@ -67,10 +68,10 @@ test('whatever the pattern, the directories and the ways: allows and concerns ar
         ).map((root) => posix.relative(root, path) || '.'),
       ]
       const wide = new PathWildcard(normal, 'wide')
-      expect(new PathPattern(given).concerns(ways)).toBe(ways.some((one) => names(one).some((path) => wide.matches(path))))
+      expect(new PathPattern(given).concerns(ways)).toBe(places.some((one) => names(one).some((path) => wide.matches(path))))
       const narrow = new PathWildcard(normal, 'narrow')
-      const own = ({ path, cwd }: Way) => (normal.startsWith('/') ? path : posix.relative(cwd, path) || '.')
-      expect(new PathPattern(given).allows(ways)).toBe(ways.every((one) => narrow.matches(own(one))))
+      const own = ({ path, cwd }: (typeof places)[number]) => (normal.startsWith('/') ? path : posix.relative(cwd, path) || '.')
+      expect(new PathPattern(given).allows(ways)).toBe(places.every((one) => narrow.matches(own(one))))
       if (new PathPattern(given).allows(ways)) expect(new PathPattern(given).concerns(ways)).toBe(true)
     }),
     { numRuns: 5_000 },

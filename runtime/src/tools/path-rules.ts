@@ -3,10 +3,31 @@ import { posix } from 'node:path'
 import { PathWildcard } from './wildcard.ts'
 
 /** One way to a file, and the directories that it may be named from by that way. All absolute. */
-export interface Way {
-  path: string
-  cwd: string
-  roots: readonly string[]
+export class Way {
+  readonly path: string
+  readonly #cwd: string
+  readonly #roots: readonly string[]
+  #fromCwd: string | undefined
+  #names: readonly string[] | undefined
+
+  constructor(path: string, { cwd, roots }: { cwd: string; roots: readonly string[] }) {
+    this.path = path
+    this.#cwd = cwd
+    this.#roots = roots
+  }
+
+  get fromCwd(): string {
+    this.#fromCwd ??= from(this.#cwd, this.path)
+    return this.#fromCwd
+  }
+
+  /** The relative ones: from the working directory, and from each root that it is in. */
+  get names(): readonly string[] {
+    this.#names ??= [
+      ...new Set([this.fromCwd, ...this.#roots.filter((root) => isIn(this.path, root)).map((root) => from(root, this.path))]),
+    ]
+    return this.#names
+  }
 }
 
 /** A pattern, as a rule that asks or denies reads it, and as one that allows does. */
@@ -24,17 +45,12 @@ export class PathPattern {
 
   /** For a rule that allows: by all ways, and from the working directory alone. */
   allows(ways: readonly Way[]): boolean {
-    return ways.every(({ path, cwd }) => this.#narrow.matches(this.#isAbsolute ? path : from(cwd, path)))
+    return ways.every((way) => this.#narrow.matches(this.#isAbsolute ? way.path : way.fromCwd))
   }
 
   /** For a rule that asks or denies: by any way, and from any root. */
   concerns(ways: readonly Way[]): boolean {
-    return ways.some(({ path, cwd, roots }) => {
-      if (this.#wide.matches(path)) return true
-      if (this.#isAbsolute) return false
-      const inside = [...roots].filter((root) => root === '/' || path === root || path.startsWith(`${root}/`))
-      return [...new Set([cwd, ...inside])].some((directory) => this.#wide.matches(from(directory, path)))
-    })
+    return ways.some((way) => this.#wide.matches(way.path) || (!this.#isAbsolute && way.names.some((name) => this.#wide.matches(name))))
   }
 }
 
@@ -44,7 +60,10 @@ function spelling(pattern: string): string {
   return shortest.endsWith('/') ? `${shortest}**` : shortest
 }
 
+const isIn = (path: string, directory: string) => directory === '/' || path === directory || path.startsWith(`${directory}/`)
+
 function from(directory: string, path: string): string {
-  const relative = posix.relative(directory, path)
-  return relative === '' ? '.' : relative
+  if (path === directory) return '.'
+  if (directory !== '/' && path.startsWith(`${directory}/`)) return path.slice(directory.length + 1)
+  return posix.relative(directory, path)
 }

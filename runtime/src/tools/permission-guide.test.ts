@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { allowsCommand, concernsCommand } from './command-rules.ts'
 import { toolEnvironment } from './environment.ts'
-import { PathPattern } from './path-rules.ts'
+import { PathPattern, Way } from './path-rules.ts'
 
 const guide = readFileSync(new URL('../../../docs/permissions.md', import.meta.url), 'utf8')
 
@@ -23,7 +23,7 @@ function rowsOf(subject: string): string[][] {
 const yes = (does: boolean) => (does ? 'yes' : 'no')
 
 test.each(rowsOf('path'))('%s on the path %s: allows %s, asks or denies %s', (pattern = '', path = '', ...expected) => {
-  const ways = [{ path: posix.resolve('/w', path), cwd: '/w', roots: ['/w'] }]
+  const ways = [new Way(posix.resolve('/w', path), { cwd: '/w', roots: ['/w'] })]
   const rule = new PathPattern(pattern)
   expect([yes(rule.allows(ways)), yes(rule.concerns(ways))]).toEqual(expected)
 })

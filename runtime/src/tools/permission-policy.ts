@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { PermissionsOf } from '@quiesce/schema'
 import { allowsCommand, concernsCommand } from './command-rules.ts'
-import { PathPattern, type Way } from './path-rules.ts'
+import { PathPattern, Way } from './path-rules.ts'
 import { realRoots, resolveInside, textOf } from './paths.ts'
 import type { PlannedCall, Policy, Tool, Verdict } from './tool.ts'
 import { matchesWildcard } from './wildcard.ts'
@@ -62,8 +62,8 @@ async function decideOnPath(given: string, call: PlannedCall, judge: (holds: Hol
       () => [],
     ),
   ])
-  const written: Way = { path: resolve(cwd, given), cwd, roots }
-  const led = (path: string): Way => ({ path, cwd: realCwd, roots: foundRoots })
+  const written = new Way(resolve(cwd, given), { cwd, roots })
+  const led = (path: string) => new Way(path, { cwd: realCwd, roots: foundRoots })
   const verdict = judgePath([written, ...(real === undefined ? [] : [led(real)])])
   if (verdict.action === 'deny') return verdict
   // Between here and the act a path may come to lead elsewhere, and a search meets files that no call named.

@@ -18,12 +18,11 @@ export function matchesWildcard(pattern: string, text: string, barred?: RegExp):
 
 /** A pattern, ready to be compared. A comparison costs at most pattern × text, whatever they hold. */
 export class Wildcard {
-  readonly #pieces: readonly Piece[]
+  readonly #pieces: Pieces
 
   constructor(pattern: string, barred?: RegExp) {
-    this.#pieces = [...pattern.matchAll(/\*+|[^*]/gs)].map(([text]) =>
-      text.startsWith('*') ? { kind: 'run', barred } : { kind: 'one', char: text },
-    )
+    const pieces = [...pattern.matchAll(/\*+|[^*]/gs)]
+    this.#pieces = prepared(pieces.map(([text]) => (text.startsWith('*') ? { kind: 'run', barred } : { kind: 'one', char: text })))
   }
 
   matches(text: string): boolean {
@@ -33,7 +32,7 @@ export class Wildcard {
 
 /** A pattern for paths, in the spelling that `normalize` of node:path gives. */
 export class PathWildcard {
-  readonly #pieces: readonly Piece[]
+  readonly #pieces: Pieces
   readonly #reading: 'narrow' | 'wide'
 
   /**
@@ -50,7 +49,7 @@ export class PathWildcard {
       if (!text.startsWith('*')) return { kind: 'one', char: text }
       return { kind: 'run', barred: text === '*' && reading === 'narrow' ? /\// : undefined }
     })
-    this.#pieces = everywhere ? [{ kind: 'directories' }, ...pieces] : pieces
+    this.#pieces = prepared(everywhere ? [{ kind: 'directories' }, ...pieces] : pieces)
     this.#reading = reading
   }
 
@@ -59,8 +58,20 @@ export class PathWildcard {
   }
 }
 
+interface Pieces {
+  pieces: readonly Piece[]
+  /** The texts that stand for themselves, each as long as it is: whatever matches has them all. */
+  literals: readonly string[]
+}
+
+function prepared(pieces: readonly Piece[]): Pieces {
+  const text = pieces.map((piece) => (piece.kind === 'one' ? piece.char : '*')).join('')
+  return { pieces, literals: text.split('*').filter((literal) => literal !== '') }
+}
+
 /** Goes through the text once, with all places in the pattern that are possible so far. `directoryDoes`: a match that a slash follows will do. */
-function run(pieces: readonly Piece[], text: string, directoryDoes: boolean): boolean {
+function run({ pieces, literals }: Pieces, text: string, directoryDoes: boolean): boolean {
+  if (!literals.every((literal) => text.includes(literal))) return false
   const end = pieces.length
   let [now, next] = [new Places(pieces), new Places(pieces)]
   now.reach(0)
