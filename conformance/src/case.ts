@@ -2,6 +2,10 @@
 
 export type Layer = 'L0' | 'L1' | 'L2' | 'L3'
 
+/** How the model of a case is reached: played by the server itself, or over loopback HTTP in a vendor's format. */
+export type Transport = 'scripted' | 'http'
+export const transports: readonly Transport[] = ['scripted', 'http']
+
 /** JSON, as it comes out of a file or over a wire. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
@@ -13,8 +17,11 @@ export interface Step {
 }
 
 export interface Case {
-  /** `area/name`, as its file is called. */
+  /** `area/name`, as its file is called; behind it `@http` where the model is reached that way. */
   readonly id: string
+  readonly transport: Transport
+  /** Why what it leaves differs from run to run, so that no traces are compared; null: they are. */
+  readonly uncompared: string | null
   readonly title: string
   /** Ids of the rules of the contract that it pins. */
   readonly covers: readonly string[]

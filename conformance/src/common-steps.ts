@@ -10,9 +10,9 @@ export type StepRun = (world: World, args: Json) => Promise<void>
 
 export const commonSteps: Readonly<Record<string, StepRun>> = {
   /** `release: gate` */
-  release: async (world, args) => world.release(textOf('release', args, "a gate's name")),
+  release: async (world, args) => world.model.release(textOf('release', args, "a gate's name")),
   /** `reached: gate` */
-  reached: async (world, args) => world.reached(textOf('reached', args, "a gate's name")),
+  reached: async (world, args) => world.model.reached(textOf('reached', args, "a gate's name")),
   /** `write: {path, text}` */
   write: async (world, args) => {
     const { path = null, text = null } = objectOf('write', args)

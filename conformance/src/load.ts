@@ -4,8 +4,9 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { LineCounter, parseDocument } from 'yaml'
-import { type Case, isObject, type Json, type JsonObject, type Step } from './case.ts'
+import { type Case, isObject, type Json, type JsonObject, type Step, type Transport, transports } from './case.ts'
 import { HarnessError } from './harness-error.ts'
+import { unsayable, withUsage } from './script.ts'
 import { caseOfVector, isVector } from './vectors.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -40,21 +41,37 @@ export function loadCases(folder: string = casesFolder): Case[] {
       continue
     }
     if (`${data.id}` !== where.replace(/\.(yaml|json)$/, '')) faults.push(`${where}: its id is ${String(data.id)}, and must be its place`)
-    cases.push(caseOf(data))
+    for (const fault of transportFaults(data)) faults.push(`${where}: ${fault}`)
+    cases.push(...casesOf(data))
   }
   if (faults.length > 0) throw new HarnessError(`these cases can't be read:\n${faults.join('\n')}`)
   return cases.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
+/** Where the model is reached in several ways, there are so many cases of one file. */
+function casesOf(data: JsonObject): Case[] {
+  const [first = 'scripted', ...more] = transports.filter((transport) => list(data.transports).includes(transport))
+  return [first, ...more].map((transport) => caseOf(data, transport))
+}
+
+function transportFaults({ transports: given, layer, model }: JsonObject): string[] {
+  if (given === undefined) return []
+  if (layer !== 'L3') return ['transports are for layer L3: only there a real server asks a model of the case']
+  return list(given).includes('http') ? unsayable(model ?? null).map((what) => `chat completions can't say ${what}`) : []
+}
+
 /** A file that the schema found good. */
-function caseOf(data: JsonObject): Case {
+function caseOf(data: JsonObject, transport: Transport): Case {
+  const model = data.model ?? { cases: [{ steps: [{ text: 'ok' }] }] }
   const object = (value: Json | undefined): JsonObject => (isObject(value) ? value : {})
   return {
-    id: String(data.id),
+    id: transport === 'scripted' ? String(data.id) : `${String(data.id)}@${transport}`,
+    transport,
+    uncompared: typeof data.uncompared === 'string' ? data.uncompared : null,
     title: String(data.title),
     covers: list(data.covers).map(String),
     layer: data.layer as Case['layer'],
-    model: data.model ?? { cases: [{ steps: [{ text: 'ok' }] }] },
+    model: list(data.transports).includes('http') ? withUsage(model) : model,
     files: object(data.files) as Record<string, string>,
     env: object(data.env) as Record<string, string>,
     session: { permissions: 'allow-all', ...object(data.session) },

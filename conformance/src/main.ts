@@ -43,7 +43,7 @@ function driversOf(names: readonly string[]): Chosen[] {
 function casesOf({ layers, only }: RunOptions): { all: Case[]; chosen: Case[] } {
   const all = loadCases()
   const fits = (id: string, pattern: string) =>
-    id === pattern || (pattern.endsWith('/') && id.startsWith(pattern)) || id.startsWith(`${pattern}/`)
+    id === pattern || (pattern.endsWith('/') && id.startsWith(pattern)) || id.startsWith(`${pattern}/`) || id.startsWith(`${pattern}@`)
   const lost = only.find((pattern) => !all.some(({ id }) => fits(id, pattern)))
   if (lost !== undefined) throw new UsageError(`--only ${lost}: no case is called so; conformance list shows them`)
   const chosen = all.filter(

@@ -35,7 +35,7 @@ export interface Subject {
 /** *Contract:* never rejects. */
 export async function runCase(of: Case, subject: Subject | null, surroundings: Surroundings): Promise<Verdict> {
   const begun = performance.now()
-  const world = new World(of, surroundings.server, surroundings.schema)
+  const world = await World.open(of, surroundings.server, surroundings.schema)
   const name = subject?.process.spec.name ?? 'server'
   let watchdog: NodeJS.Timeout | undefined
   const hang = new Promise<'hang'>((resolve) => {
@@ -48,7 +48,7 @@ export async function runCase(of: Case, subject: Subject | null, surroundings: S
   )
   clearTimeout(watchdog)
   const stderr = [subject?.process.stderr ?? '', ...world.servers.map((server) => server.stderr)].filter((text) => text !== '').join('\n')
-  const trace = verdict === 'pass' && of.layer === 'L3' ? traceOf(of, world.values) : null
+  const trace = verdict === 'pass' && of.layer === 'L3' && of.uncompared === null ? traceOf(of, world.values) : null
   await world.remove()
   return {
     caseId: of.id,

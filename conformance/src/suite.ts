@@ -5,7 +5,7 @@ import { Endpoints } from './endpoint.ts'
 import { FrameSchema } from './frame-check.ts'
 import { HarnessError } from './harness-error.ts'
 import { runCase, type Subject, type Surroundings } from './run-case.ts'
-import type { Verdict } from './verdict.ts'
+import type { Trace, Verdict } from './verdict.ts'
 
 export interface SuiteOptions {
   cases: readonly Case[]
@@ -100,18 +100,31 @@ class WarmDrivers {
   }
 }
 
-/** The same case must leave the same trace in every language. */
+/** The same case must leave the same trace in every language, and over every way to its model. */
 function comparedTraces(verdicts: readonly Verdict[]): Verdict[] {
-  const byCase = new Map<string, Verdict[]>()
-  for (const verdict of verdicts) if (verdict.trace !== null) byCase.set(verdict.caseId, [...(byCase.get(verdict.caseId) ?? []), verdict])
-  return [...byCase.values()].flatMap((each) => {
-    const [first] = each
-    const other = each.find(({ trace }) => trace !== first?.trace)
-    if (first === undefined || other === undefined) return []
-    const place = firstDifference(first.trace ?? '', other.trace ?? '')
-    const reasons = [`${first.subject} and ${other.subject} leave different traces: ${place}`]
-    return [{ ...first, subject: 'both languages', verdict: 'fail' as const, reasons, transcript: [], stderr: '', ms: 0 }]
-  })
+  const traced = verdicts.filter(({ trace }) => trace !== null)
+  const byCase = groups(traced, ({ caseId }) => caseId)
+  const ofLanguages = byCase.flatMap((each) => difference(each, ({ subject }) => subject, 'both languages', 'whole'))
+  const byFile = groups(
+    byCase.flatMap(([first]) => first ?? []),
+    ({ caseId }) => caseId.split('@')[0] ?? caseId,
+  )
+  return [...ofLanguages, ...byFile.flatMap((each) => difference(each, ({ caseId }) => caseId, 'both transports', 'common'))]
+}
+
+function groups(verdicts: readonly Verdict[], keyOf: (verdict: Verdict) => string): Verdict[][] {
+  const found = new Map<string, Verdict[]>()
+  for (const verdict of verdicts) found.set(keyOf(verdict), [...(found.get(keyOf(verdict)) ?? []), verdict])
+  return [...found.values()]
+}
+
+function difference(verdicts: readonly Verdict[], nameOf: (verdict: Verdict) => string, subject: string, of: keyof Trace): Verdict[] {
+  const [first] = verdicts
+  const other = verdicts.find(({ trace }) => trace?.[of] !== first?.trace?.[of])
+  if (first === undefined || other === undefined) return []
+  const place = firstDifference(first.trace?.[of] ?? '', other.trace?.[of] ?? '')
+  const reasons = [`${nameOf(first)} and ${nameOf(other)} leave different traces: ${place}`]
+  return [{ ...first, subject, verdict: 'fail', reasons, transcript: [...first.transcript, '', ...other.transcript], stderr: '', ms: 0 }]
 }
 
 function firstDifference(a: string, b: string): string {

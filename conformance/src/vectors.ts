@@ -37,6 +37,8 @@ export function caseOfVector(data: JsonObject): Case {
     title: String(about),
     covers: Array.isArray(covers) ? covers.map(String) : [],
     layer: 'L0',
+    transport: 'scripted',
+    uncompared: null,
     ...{ model: [], files: {}, env: {}, session: {}, same: [] },
     peer: runs ? { seq: after } : {},
     steps,

@@ -12,6 +12,14 @@ export interface Verdict {
   readonly transcript: readonly string[]
   readonly stderr: string
   readonly ms: number
-  /** What came of it apart from ids and times, for the comparison of two languages; null where there is nothing to compare. */
-  readonly trace: string | null
+  /** For the comparison of two languages; null where there is nothing to compare. */
+  readonly trace: Trace | null
+}
+
+/** What came of a case, apart from what differs from run to run. */
+export interface Trace {
+  /** The same in every language. */
+  readonly whole: string
+  /** The same over every way to the model, too: without the words in which a failed one told of it. */
+  readonly common: string
 }

@@ -1,9 +1,10 @@
 // Owns what one run of a case has: its directory, its values, its transcript, its processes, and the end of them all.
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, watch, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Case } from './case.ts'
 import type { FrameSchema } from './frame-check.ts'
+import { type CaseModel, httpModel, scriptedModel } from './model.ts'
 import { ServerProcess } from './server-process.ts'
 import { Values } from './values.ts'
 
@@ -19,24 +20,31 @@ export class World {
   readonly servers: ServerProcess[] = []
   /** The workspace. */
   readonly cwd: string
-  readonly gates: string
+  readonly model: CaseModel
   readonly schema: FrameSchema
   readonly #home: string
   readonly #server: readonly string[]
   readonly #env: Readonly<Record<string, string>>
   readonly #cleanups: (() => void | Promise<void>)[] = []
 
-  constructor(of: Case, server: readonly string[], schema: FrameSchema) {
+  private constructor(of: Case, home: string, model: CaseModel, server: readonly string[], schema: FrameSchema) {
     this.schema = schema
     this.#server = server
-    this.#home = realpathSync(mkdtempSync(join(tmpdir(), 'conformance-')))
-    this.cwd = join(this.#home, 'work')
-    this.gates = join(this.#home, 'gates')
-    for (const folder of [this.cwd, this.gates]) mkdirSync(folder)
-    writeFileSync(join(this.cwd, 'case.json'), JSON.stringify(of.model))
+    this.#home = home
+    this.cwd = join(home, 'work')
+    this.model = model
     for (const [name, text] of Object.entries(of.files)) this.writeFile(name, text)
     this.#env = of.env
     this.values.set('cwd', this.cwd)
+    this.values.set('model', model.name)
+  }
+
+  static async open(of: Case, server: readonly string[], schema: FrameSchema): Promise<World> {
+    const home = realpathSync(mkdtempSync(join(tmpdir(), 'conformance-')))
+    const cwd = join(home, 'work')
+    mkdirSync(cwd)
+    const model = of.transport === 'http' ? await httpModel(of.model) : scriptedModel(cwd, join(home, 'gates'), of.model)
+    return new World(of, home, model, server, schema)
   }
 
   /** What a server of this case has in its environment: nothing of this machine but where programs are. */
@@ -45,8 +53,8 @@ export class World {
       PATH: process.env.PATH ?? '',
       HOME: this.#home,
       QUIESCE_STORE: `sqlite:${join(this.#home, 'store.db')}`,
-      QUIESCE_MODEL: 'scripted/case',
-      QUIESCE_GATES: this.gates,
+      QUIESCE_MODEL: this.model.name,
+      ...this.model.env,
       ...this.#env,
     }
   }
@@ -68,16 +76,6 @@ export class World {
     writeFileSync(path, text)
   }
 
-  /** Lets the model go on that stands, or will stand, before the gate. */
-  release(gate: string): void {
-    writeFileSync(join(this.gates, gate), '')
-  }
-
-  /** Once the model stands before the gate. */
-  async reached(gate: string): Promise<void> {
-    await appears(this.gates, `${gate}.reached`)
-  }
-
   onCleanup(cleanup: () => void | Promise<void>): void {
     this.#cleanups.push(cleanup)
   }
@@ -86,22 +84,7 @@ export class World {
     for (const cleanup of this.#cleanups.toReversed()) await cleanup()
     for (const server of this.servers) server.remove()
     await Promise.all(this.servers.map(({ exited }) => exited))
+    await this.model.close()
     rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
-
-/** Watched before the look, so that it can't come between the two. */
-async function appears(folder: string, name: string): Promise<void> {
-  const path = join(folder, name)
-  const watcher = watch(folder)
-  try {
-    if (existsSync(path)) return
-    await new Promise<void>((resolve) => {
-      watcher.on('change', () => {
-        if (existsSync(path)) resolve()
-      })
-    })
-  } finally {
-    watcher.close()
   }
 }
