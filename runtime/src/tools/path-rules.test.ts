@@ -32,6 +32,8 @@ test('a file outside the working directory is named from its own root where a ru
   expect(new PathPattern('../data/secrets/**').allows(inSecondRoot)).toBe(true)
   expect(new PathPattern('/data/**').concerns(inSecondRoot)).toBe(true)
   expect(new PathPattern('data/**').concerns(inSecondRoot)).toBe(false)
+  const besideRoot = [way('/data-old/key', '/w/a', ['/w/a', '/data'])]
+  expect(new PathPattern('../data-old/**').concerns(besideRoot)).toBe(false)
 })
 
 test('of two ways to a file, one is enough to deny, and both are needed to allow', () => {
