@@ -28,10 +28,10 @@ import { killAllGroups, killGroupsOf, markGroups, onGroupsChanged, reapGroups } 
 import { ToolRegistry, validateInput } from './tools/registry.ts'
 import { readBeginning } from './tools/text-file.ts'
 
-async function openStore(config: Config, home: 'inline' | 'worker'): Promise<QueuedStore> {
+async function openStore(config: Config, home: 'inline' | 'worker', onLocked: (message: string) => void): Promise<QueuedStore> {
   const url = parseStoreUrl(config.store.value)
   if (url.kind === 'memory') return (await import('./store/memory/memory-store.ts')).openMemoryStore()
-  return (await import('./store/sqlite/sqlite-store.ts')).openSqliteStore({ path: url.path, home })
+  return (await import('./store/sqlite/sqlite-store.ts')).openSqliteStore({ path: url.path, home, onLocked })
 }
 
 function openModels(config: Config): ModelRegistry {
@@ -78,12 +78,11 @@ function openTools(): Tools {
 }
 
 async function openRuntime(config: Config, home: 'inline' | 'worker', logger: Logger): Promise<Runtime> {
-  const opening = openStore(config, home)
+  const opening = openStore(config, home, (message) => logger.log('warn', message))
   const models = openModels(config)
   // While a thread starts, this one has nothing else to do.
   if (config.model.value !== null) models.prepare(config.model.value)
   const store = await opening
-  store.onLocked = (message) => logger.log('warn', message)
   const log = new EventLog(store)
   const tools = openTools()
   const runtimeId = systemIds('run')
@@ -175,7 +174,7 @@ const commands: Commands = {
     return doctorCommand(options, {
       cwd: process.cwd(),
       env: process.env,
-      openStore: (config) => openStore(config, 'inline'),
+      openStore: (config) => openStore(config, 'inline', (message) => terminal.say(`quiesce: ${message}`)),
       storeVersion: migrations.length,
       openModels,
       monotonic: () => systemClock.monotonic(),

@@ -4,8 +4,8 @@ import { type Database, openDatabase } from './driver.ts'
 import { migrate } from './schema.ts'
 import { makeStoreFile } from './store-file.ts'
 
-/** How long opening waits for other processes that open, mend or close the same store, in ms. */
-const OPEN_LOCK_MS = 5000
+/** How long one attempt to open may hold the thread, while other processes open, mend or close the same store, in ms. */
+const OPEN_LOCK_MS = 1000
 /** How long one attempt at the lock may hold the thread, in ms; the store's queue tries again, for as long as is right. */
 export const ATTEMPT_LOCK_MS = 200
 /** A log that one large commit made long is cut to this again once it was worked into the database, in bytes. */

@@ -49,6 +49,10 @@ async function visit(): Promise<void> {
 /** Brings the store up by one version, and waits at each statement. */
 async function bringUp(): Promise<void> {
   const database = connect(path)
+  // As it is while a store is opened.
+  database.prepare('PRAGMA busy_timeout = 5000').all()
+  say('ready')
+  told()
   migrate(slowly(database), path, [...migrations, argument])
   say('up')
 }

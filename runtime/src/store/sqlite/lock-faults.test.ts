@@ -104,6 +104,38 @@ describe.each(['inline', 'worker'])('a lock that another process holds, home %s 
   })
 })
 
+describe('a store that another process has to itself', () => {
+  /** A new file: to make a store of it, its lock is needed. */
+  async function held() {
+    const other = children.start(bundle, [path, 'hold'])
+    expect(await other.says()).toBe('held')
+    return other
+  }
+
+  it('is opened once it is free', async () => {
+    const other = await held()
+    const told: string[] = []
+    const waited = deferred()
+    const onLocked = (message: string) => {
+      told.push(message)
+      waited.resolve()
+    }
+    const opening = openSqliteStore({ path, home: 'inline', onLocked })
+    await waited.promise
+    other.tell()
+    expect(await other.says()).toBe('free')
+    await (await opening).close()
+    expect(told).toEqual([expect.stringMatching(/another process has held its lock.*It is opened once it is free, for up to 45 s$/)])
+  })
+
+  it('is told apart from one that fails, also by the thread that was to open it', async () => {
+    await held()
+    const message = expect.stringMatching(/^the store .*\.db failed: another process has held its lock for too long/)
+    const opening = openWorkerHome(path, bundle.entry('store-worker'))
+    await expect(opening).rejects.toMatchObject({ data: { code: 'storage_unavailable', retry: 'later', message, details: { path } } })
+  })
+})
+
 describe('a lock of this process', () => {
   it('is not given up when another connection of it is opened: who closes the store elsewhere is not the last', async () => {
     const { store, commit } = await opened('inline')

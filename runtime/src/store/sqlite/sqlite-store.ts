@@ -1,5 +1,6 @@
 // Owns the opening of a store in one SQLite file: the usual one, shared by every runtime of a user.
 import { resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { systemClock } from '../../base/clock.ts'
 import { Engine } from '../engine.ts'
 import { StoreFault } from '../fault.ts'
@@ -18,15 +19,29 @@ export interface SqliteStoreOptions {
   path: string
   /** `inline`: on the calling thread, quickest to start. `worker`: in a thread of its own, for a server. */
   home: 'inline' | 'worker'
+  /** Called with one line where another process has held the store's lock for a while, and it is waited for. */
+  onLocked?: (message: string) => void
 }
 
+/** A store that another process has just to itself, since it mends it or brings it up, is waited for so long, in ms. */
+const OPEN_WITHIN_MS = 45_000
+const PAUSE_MS = 50
+
 /** *Contract:* rejects with Refusal `storage_unavailable` (what is wrong with the file or its place) or `store_version`. */
-export async function openSqliteStore({ path, home }: SqliteStoreOptions): Promise<QueuedStore> {
+export async function openSqliteStore({ path, home, onLocked = () => undefined }: SqliteStoreOptions): Promise<QueuedStore> {
   const absolute = resolve(path)
-  try {
-    return new QueuedStore(home === 'worker' ? await openInWorker(absolute) : openInlineHome(absolute))
-  } catch (error) {
-    throw error instanceof StoreFault ? refusal(error.data) : error
+  const deadline = performance.now() + OPEN_WITHIN_MS
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const store = new QueuedStore(home === 'worker' ? await openInWorker(absolute) : openInlineHome(absolute))
+      store.onLocked = onLocked
+      return store
+    } catch (error) {
+      if (!(error instanceof StoreFault)) throw error
+      if (error.data.retry !== 'later' || performance.now() > deadline) throw refusal(error.data)
+      if (attempt === 2) onLocked(`${error.message}. It is opened once it is free, for up to ${OPEN_WITHIN_MS / 1000} s`)
+    }
+    await pause(PAUSE_MS)
   }
 }
 

@@ -148,4 +148,4 @@ export class WorkerHome implements Home {
   }
 }
 
-const faultOf = ({ code, message, details }: FaultData): StoreFault => new StoreFault(code, message, details)
+const faultOf = ({ code, message, details, retry }: FaultData): StoreFault => new StoreFault(code, message, details, retry)
