@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from './case.ts'
 import { FrameCheck } from './frame-check.ts'
 import { Inbox } from './inbox.ts'
 import { Lines } from './lines.ts'
-import type { ServerProcess } from './server-process.ts'
+import type { ServerEnd, ServerProcess } from './server-process.ts'
 import type { World } from './world.ts'
 
 /** What the steps of L1 need of a connection: the case's own, or one that a driver has. */
@@ -11,8 +11,12 @@ export interface RawConnection {
   readonly server: ServerProcess
   /** Every frame that came, in order. */
   readonly frames: readonly Json[]
+  /** Once the server has ended, and everything that it said has come. */
+  readonly ended: Promise<ServerEnd>
   /** Sends a request; its id. */
   request(method: string, params: Json | undefined, id?: Json): Json
+  /** As many of them at once, in one piece; their ids. */
+  requests(method: string, params: Json | undefined, count: number): Json[]
   sendJson(frame: Json): void
   send(bytes: Buffer): void
   answer(id: Json): Promise<JsonObject>
@@ -45,11 +49,25 @@ export class Connection implements RawConnection {
     })
   }
 
-  request(method: string, params: Json | undefined, id?: Json): Json {
+  get ended(): Promise<ServerEnd> {
+    return this.server.exited
+  }
+
+  request(method: string, params: Json | undefined, id: Json = this.#newId()): Json {
+    this.sendJson(requestFrame(id, method, params))
+    return id
+  }
+
+  requests(method: string, params: Json | undefined, count: number): Json[] {
+    const ids = Array.from({ length: count }, () => this.#newId())
+    this.send(Buffer.from(ids.map((id) => `${JSON.stringify(requestFrame(id, method, params))}\n`).join('')))
+    return ids
+  }
+
+  /** No id of a case's own. */
+  #newId(): string {
     this.#ids += 1
-    const used = id ?? this.#ids
-    this.sendJson({ jsonrpc: '2.0', id: used, method, ...(params !== undefined && { params }) })
-    return used
+    return `${this.#name}-${this.#ids}`
   }
 
   sendJson(frame: Json): void {
@@ -104,3 +122,10 @@ export class Connection implements RawConnection {
     this.#inbox.add(frame)
   }
 }
+
+const requestFrame = (id: Json, method: string, params: Json | undefined): JsonObject => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  ...(params !== undefined && { params }),
+})

@@ -49,6 +49,7 @@ export function readDriver(path: string): DriverSpec {
 interface Waiting {
   answered: Deferred<Answer>
   onItem: (item: Json) => void
+  onAnswer: (answer: Answer) => void
 }
 
 export class DriverProcess {
@@ -92,13 +93,21 @@ export class DriverProcess {
     return { protocol: DRIVER_PROTOCOL, name: String(said.name), version: String(said.version), operations: said.operations.map(String) }
   }
 
-  /** *Contract:* never rejects while the driver lives; rejects with what ended it. */
-  ask(op: string, args: JsonObject, onItem: (item: Json) => void = () => undefined): Promise<Answer> & { id: number } {
+  /**
+   * Items and the answer are told as they come, so that their order among those of other operations is kept.
+   * *Contract:* never rejects while the driver lives; rejects with what ended it.
+   */
+  ask(
+    op: string,
+    args: JsonObject,
+    onItem: (item: Json) => void = () => undefined,
+    onAnswer: (answer: Answer) => void = () => undefined,
+  ): Promise<Answer> & { id: number } {
     this.#id += 1
     const id = this.#id
     const answered = deferred<Answer>()
     if (this.gone === null) {
-      this.#waiting.set(id, { answered, onItem })
+      this.#waiting.set(id, { answered, onItem, onAnswer })
       this.#child.stdin?.write(`${JSON.stringify({ id, op, ...args })}\n`)
     } else answered.reject(new Error(`driver ${this.spec.name}: ${this.gone}`))
     return Object.assign(answered.promise, { id })
@@ -137,7 +146,9 @@ export class DriverProcess {
       return
     }
     this.#waiting.delete(Number(said.id))
-    waiting.answered.resolve(isObject(said.error) ? { error: said.error } : { result: said.result ?? null })
+    const answer = isObject(said.error) ? { error: said.error } : { result: said.result ?? null }
+    waiting.onAnswer(answer)
+    waiting.answered.resolve(answer)
   }
 
   #lose(how: string, resolveEnd: () => void): void {

@@ -1,8 +1,9 @@
 // Owns the check of every frame against the protocol's JSON Schema, by ajv: independent of what the SDKs and the runtime use.
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { isObject } from './case.ts'
+import { isObject, type JsonObject } from './case.ts'
 import { HarnessError } from './harness-error.ts'
+import { SubscriptionCheck } from './subscription-check.ts'
 
 interface Ref {
   $ref: string
@@ -13,8 +14,10 @@ interface Schema {
   'x-notifications': Record<string, { params: Ref }>
 }
 
-/** One per connection: it remembers which request an answer belongs to. */
-export type Direction = 'to-server' | 'to-client'
+interface Asked {
+  method: string
+  params: JsonObject
+}
 
 export class FrameSchema {
   readonly #ajv: Ajv2020
@@ -63,31 +66,40 @@ export class FrameSchema {
   }
 }
 
-/** Checks the frames of one connection, both ways. */
+/** Checks the frames of one connection, both ways: each for itself, and what each subscription gets. */
 export class FrameCheck {
   readonly #schema: FrameSchema
-  readonly #asked = new Map<string, string>()
+  /** By their ids: the same id may be in flight twice, where a case means it. */
+  readonly #asked = new Map<string, Asked[]>()
+  readonly #subscriptions = new SubscriptionCheck()
 
   constructor(schema: FrameSchema) {
     this.#schema = schema
   }
 
-  /** What is wrong with this frame, or null. A client's faulty request is its own business: only what a server says is judged. */
+  /** A client's faulty request is its own business: only what a server says is judged. */
   toServer(frame: unknown): void {
-    if (isObject(frame) && typeof frame.method === 'string' && frame.id !== undefined)
-      this.#asked.set(JSON.stringify(frame.id), frame.method)
+    if (!isObject(frame) || typeof frame.method !== 'string' || frame.id === undefined) return
+    const id = JSON.stringify(frame.id)
+    const asked = { method: frame.method, params: isObject(frame.params) ? frame.params : {} }
+    this.#asked.set(id, [...(this.#asked.get(id) ?? []), asked])
   }
 
+  /** What is wrong with this frame, or null. */
   toClient(frame: unknown): string | null {
     if (!isObject(frame) || frame.jsonrpc !== '2.0') return 'it is no JSON-RPC 2.0 object'
     if (typeof frame.method === 'string') {
       if (frame.id !== undefined) return 'a server sends no requests (CB-1)'
-      return this.#schema.notification(frame.method, frame.params)
+      const fault = this.#schema.notification(frame.method, frame.params)
+      return fault ?? this.#subscriptions.told(frame.method, isObject(frame.params) ? frame.params : {})
     }
     if ('result' in frame === 'error' in frame) return 'an answer has either a result or an error'
+    const asked = this.#asked.get(JSON.stringify(frame.id))?.shift()
+    // Bytes that are no request have an error too: with the id that could be read, or with null.
     if ('error' in frame) return this.#schema.error(frame.error)
-    const method = this.#asked.get(JSON.stringify(frame.id))
-    if (method === undefined) return `nobody asked with the id ${JSON.stringify(frame.id)}`
-    return this.#schema.result(method, frame.result)
+    if (asked === undefined) return `nobody waits for an answer with the id ${JSON.stringify(frame.id)}`
+    const fault = this.#schema.result(asked.method, frame.result)
+    if (fault === null) this.#subscriptions.answered(asked.method, asked.params, frame.result ?? null)
+    return fault
   }
 }

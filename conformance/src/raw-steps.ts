@@ -5,6 +5,7 @@ import type { StepRun } from './common-steps.ts'
 import type { RawConnection } from './connection.ts'
 import { Unsupported } from './driver-steps.ts'
 import { HarnessError } from './harness-error.ts'
+import { faultsOfLog } from './log-check.ts'
 import { mismatches } from './match.ts'
 import type { World } from './world.ts'
 
@@ -17,9 +18,8 @@ export class RawLayer {
   readonly #world: World
   readonly #open: Open
   readonly #connections = new Map<string, RawConnection>()
-  /** The ids of requests whose answers have not been looked at, by the step's name. */
-  readonly #asked = new Map<string, { connection: RawConnection; id: Json }>()
-  #fences = 0
+  /** The ids of requests, by the step's name; `many` where the step made several. */
+  readonly #asked = new Map<string, { connection: RawConnection; ids: readonly Json[]; many: boolean }>()
 
   constructor(world: World, open: Open) {
     this.#world = world
@@ -29,9 +29,9 @@ export class RawLayer {
   readonly steps: Readonly<Record<string, StepRun>> = {
     /** `open: {on?, initialize?: bool, env?}`: a server of its own, on the case's store. */
     open: async (_, args) => void (await this.#opened(objectOf('open', args))),
-    /** `request: {method, params?, id?, as, on?}`: doesn't wait for its answer. */
+    /** `request: {method, params?, id?, as, on?}`: doesn't wait for its answer. With `count`, as many of them in one write. */
     request: async (_, args) => this.#request(objectOf('request', args)),
-    /** `answered: name`: its answer is `name.result` or `name.error`. */
+    /** `answered: name`: its answer is `name.result` or `name.error`; where there are several, `name` is the list of them. */
     answered: async (_, args) => this.#answered(textOf('answered', args)),
     /** `call: {method, params?, as, on?}`: request and answer. */
     call: async (_, args) => {
@@ -58,25 +58,34 @@ export class RawLayer {
       const frame = await (await this.#on(on)).notification(textOf('notification', method), where)
       if (as !== undefined) world.values.set(textOf('notification', as), frame.params ?? null)
     },
+    /** `event: {type, data?, seq?, as?, on?}`: the next fact of a subscription that fits; `as` is the fact. */
+    event: async (world, args) => {
+      const { as, on, ...event } = objectOf('event', args)
+      const { params } = await (await this.#on(on)).notification('session.event', { event })
+      if (as !== undefined) world.values.set(textOf('event', as), isObject(params) ? (params.event ?? null) : null)
+    },
     /** `fence: on?`: whatever was to come before has come. */
     fence: async (_, args) => {
-      this.#fences += 1
       const connection = await this.#on(args ?? undefined)
-      await connection.answer(connection.request('server/ping', {}, `fence-${this.#fences}`))
+      await connection.answer(connection.request('server/ping', {}))
     },
+    /** `pause: on?`: nothing that the server says is read any more. */
+    pause: async (_, args) => (await this.#on(args ?? undefined)).server.hold(),
+    /** `resume: on?`: all of it is. */
+    resume: async (_, args) => (await this.#on(args ?? undefined)).server.read(),
     /** `kill: {signal?, on?}`: and waits for its end. */
     kill: async (_, args) => {
       const { signal = 'SIGKILL', on } = objectOf('kill', args)
-      const { server } = await this.#on(on)
-      server.signal(textOf('kill', signal) as NodeJS.Signals)
-      await server.exited
+      const connection = await this.#on(on)
+      connection.server.signal(textOf('kill', signal) as NodeJS.Signals)
+      await connection.ended
     },
     /** `eof: on?`: the server's stdin ends. */
     eof: async (_, args) => (await this.#on(args ?? undefined)).server.endInput(),
     /** `exited: {as, on?}`: `code` and `signal`, once it has. */
     exited: async (world, args) => {
       const { as = null, on } = objectOf('exited', args)
-      const { code, signal } = await (await this.#on(on)).server.exited
+      const { code, signal } = await (await this.#on(on)).ended
       world.values.set(textOf('exited', as), { code, signal })
     },
     /** `frames: {as, on?}`: every frame that came so far. */
@@ -84,7 +93,7 @@ export class RawLayer {
       const { as = null, on } = objectOf('frames', args)
       world.values.set(textOf('frames', as), [...(await this.#on(on)).frames])
     },
-    /** `log: {sessionId, as, on?}`: the session's whole log. */
+    /** `log: {sessionId, as, on?}`: the session's whole log; one that breaks a rule which holds for every log fails the case. */
     log: async (_, args) => this.#log(objectOf('log', args)),
   }
 
@@ -95,7 +104,7 @@ export class RawLayer {
     if (initialized && initialize === false) throw new Unsupported('the case initializes the connection itself')
     this.#connections.set(name, connection)
     if (initialized || initialize === false) return connection
-    const answer = await connection.answer(connection.request('initialize', INITIALIZE, 'initialize'))
+    const answer = await connection.answer(connection.request('initialize', INITIALIZE))
     if (answer.error !== undefined) throw new HarnessError(`the server refused initialize: ${JSON.stringify(answer.error)}`)
     return connection
   }
@@ -109,17 +118,24 @@ export class RawLayer {
     return this.#opened({})
   }
 
-  async #request({ method = null, params, id, as, on }: JsonObject): Promise<void> {
+  async #request({ method = null, params, id, count, as, on }: JsonObject): Promise<void> {
     const connection = await this.#on(on)
-    const used = connection.request(textOf('request', method), params, id)
-    if (as !== undefined) this.#asked.set(textOf('request', as), { connection, id: used })
+    const called = textOf('request', method)
+    const many = count !== undefined
+    const ids = many ? connection.requests(called, params, Number(count)) : [connection.request(called, params, id)]
+    if (as !== undefined) this.#asked.set(textOf('request', as), { connection, ids, many })
   }
 
   async #answered(name: string): Promise<void> {
     const asked = this.#asked.get(name)
     if (asked === undefined) throw new HarnessError(`no request ${name} was made; there are ${[...this.#asked.keys()].join(', ')}`)
-    const { id: _, jsonrpc: __, ...answer } = await asked.connection.answer(asked.id)
-    this.#world.values.set(name, answer)
+    const answers = await Promise.all(
+      asked.ids.map(async (each): Promise<Json> => {
+        const { id: _, jsonrpc: __, ...answer } = await asked.connection.answer(each)
+        return answer
+      }),
+    )
+    this.#world.values.set(name, asked.many ? answers : (answers[0] ?? null))
   }
 
   async #send(args: Json): Promise<void> {
@@ -142,6 +158,7 @@ export class RawLayer {
       after = Number(page.nextAfter)
       if (page.more !== true) break
     }
+    for (const fault of faultsOfLog(events)) this.#world.frameFaults.push(`the log of ${String(sessionId)}: ${fault}`)
     this.#world.values.set(textOf('log', as), events)
   }
 }

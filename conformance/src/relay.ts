@@ -6,8 +6,8 @@ import { Lines } from './lines.ts'
 import type { ServerProcess } from './server-process.ts'
 import type { World } from './world.ts'
 
-/** Starts the server behind a program that the SDK launched; each ends the other. */
-export function relay(world: World, link: Link): ServerProcess {
+/** Starts the server behind a program that the SDK launched; each ends the other. An SDK's own requests are judged, a case's are not. */
+export function relay(world: World, link: Link, judges: 'requests' | 'answers'): ServerProcess {
   const name = `runtime ${world.servers.length + 1}`
   const check = new FrameCheck(world.schema)
   const read = (arrow: string, judge: (frame: unknown) => string | null) =>
@@ -20,6 +20,7 @@ export function relay(world: World, link: Link): ServerProcess {
   const out = read('<-', (frame) => check.toClient(frame))
   const into = read('->', (frame) => {
     check.toServer(frame)
+    if (judges === 'answers') return null
     return isObject(frame) && typeof frame.method === 'string'
       ? world.schema.params(frame.method, frame.params ?? {})
       : 'the SDK sent what is no request'

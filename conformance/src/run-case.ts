@@ -2,7 +2,7 @@
 import { type Case, isObject, type Json, type JsonObject } from './case.ts'
 import { commonSteps, expectNow, type StepRun, Unexpected } from './common-steps.ts'
 import { Connection } from './connection.ts'
-import { DriverConnection } from './driver-connection.ts'
+import { DriverConnection, needsBytes } from './driver-connection.ts'
 import type { DriverProcess } from './driver-process.ts'
 import { DriverLayer as Driven, type DriverLayer, Unsupported } from './driver-steps.ts'
 import { ENDPOINT_VARIABLE, type Endpoints, endpointProgram } from './endpoint.ts'
@@ -78,18 +78,20 @@ async function play(of: Case, subject: Subject | null, { endpoints }: Surroundin
     const scripted = of.layer === 'L0' || of.layer === 'L2'
     const place = endpoints.place((link) => {
       if (scripted) peer.link(link)
-      else relay(world, link)
+      else relay(world, link, of.layer === 'L1' ? 'answers' : 'requests')
     })
     world.onCleanup(place.remove)
     const runtime = { runtime: endpointProgram, env: { ...world.env(), [ENDPOINT_VARIABLE]: place.value }, cwd: world.cwd }
-    if (of.layer === 'L1')
+    if (of.layer === 'L1') {
+      const lacking = needsBytes(of)
+      if (lacking !== null) throw new Unsupported(lacking)
       add(
         new RawLayer(world, async (name, env) => ({
-          connection: await DriverConnection.open(process, name, { ...runtime, env: { ...runtime.env, ...env } }),
+          connection: await DriverConnection.open(world, process, name, { ...runtime, env: { ...runtime.env, ...env } }),
           initialized: true,
         })).steps,
       )
-    else {
+    } else {
       driver = new Driven(world, process, operations, { runtime, session: of.session, observes: of.layer === 'L3' })
       add(driver.steps)
       add(scripted ? peer.steps : serverSteps)

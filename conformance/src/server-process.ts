@@ -40,6 +40,15 @@ export class ServerProcess {
     this.#child.stdin?.end()
   }
 
+  /** Nobody reads what it writes any more, until `read`. */
+  hold(): void {
+    this.#child.stdout?.pause()
+  }
+
+  read(): void {
+    this.#child.stdout?.resume()
+  }
+
   /** The server alone; what its tools started is its own, or its successor's, to end. */
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name)
