@@ -45,6 +45,24 @@ describe('events', () => {
     expect((await runtime.received('session/subscribe')).params).toMatchObject({ from: { messageId: 'm-1' } })
   })
 
+  it("counts its own session's facts alone: another's have numbers of their own", async () => {
+    const { runtime, session } = await linked()
+    const iterator = session.events({ after: 0 })[Symbol.asyncIterator]()
+    const log = new Log()
+    const [first, second] = [log.running(), log.idle()]
+    const steps = [iterator.next(), iterator.next(), iterator.next(), iterator.next()]
+    const subscribed = await runtime.received('session/subscribe')
+    runtime.facts(subscribed, [first])
+    runtime.facts(subscribed, [new Log(1).running(), new Log(70).running()], 's-2')
+    runtime.facts(subscribed, [second])
+    expect((await Promise.all(steps)).map(({ value }) => [value?.sessionId, value?.seq])).toEqual([
+      ['s-1', 1],
+      ['s-2', 2],
+      ['s-2', 71],
+      ['s-1', 2],
+    ])
+  })
+
   it('drops repeats, throws at a gap, and goes on behind it (SUB-1, SUB-4)', async () => {
     const { runtime, session } = await linked()
     const iterator = session.events({ after: 0 })[Symbol.asyncIterator]()

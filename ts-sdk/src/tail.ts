@@ -101,9 +101,11 @@ class Tail implements AsyncIterator<SessionEvent, undefined> {
       { sessionId: this.#sessionId, ...this.#cursor },
       {
         event: (event) => {
-          if (!sequence.accept(event.seq)) return
+          // Another session's facts have their own numbers.
+          const isOwn = event.sessionId === this.#sessionId
+          if (isOwn && !sequence.accept(event.seq)) return
           if (queue.length < mostWaiting) {
-            this.#cursor = { after: event.seq }
+            if (isOwn) this.#cursor = { after: event.seq }
             queue.push(event)
           } else {
             subscription.close()
