@@ -2,10 +2,11 @@
 import { objectOf, optionalText, textOf } from './args.ts'
 import { isObject, type Json, type JsonObject } from './case.ts'
 import type { StepRun } from './common-steps.ts'
-import { type Deferred, deferred } from './deferred.ts'
 import type { Answer, DriverProcess } from './driver-process.ts'
+import { FollowedLog } from './followed-log.ts'
 import { HarnessError } from './harness-error.ts'
-import { mismatches, shown } from './match.ts'
+import { Items } from './items.ts'
+import { shown } from './match.ts'
 import type { World } from './world.ts'
 
 /** What a driver may offer; an operation that one doesn't have makes a case that needs it `unsupported` there. */
@@ -19,16 +20,18 @@ export const operations = [
 /** These go on beside the steps that follow them, until they are awaited. */
 const background = new Set<string>(['run', 'stream', 'collect', 'events', 'notifications'])
 
+/** These end with the case. */
+const endless = new Set<string>(['events', 'notifications'])
+
 /** The driver doesn't do this. */
 export class Unsupported extends Error {}
 
 interface Operation {
   readonly op: string
   readonly id: number
-  readonly items: Json[]
+  readonly args: JsonObject
+  readonly items: Items
   readonly answered: Promise<void>
-  /** Those who wait for an item. */
-  readonly watchers: { where: Json; count: number; found: Deferred }[]
 }
 
 export class DriverLayer {
@@ -40,9 +43,11 @@ export class DriverLayer {
   /** Whether the first session is followed from its first fact: `log`. Only a real server has one. */
   readonly #observes: boolean
   readonly #operations = new Map<string, Operation>()
+  readonly #log: FollowedLog
   #launched = false
   #created = false
   #unnamed = 0
+  #logs = 0
 
   /** `runtime`: what `launch` gives the SDK where the case doesn't say. */
   constructor(
@@ -56,7 +61,11 @@ export class DriverLayer {
     this.#offered = new Set(offered)
     this.#runtime = options.runtime
     this.#session = options.session
-    this.#observes = options.observes
+    this.#observes = options.observes && this.#offered.has('events')
+    this.#log = new FollowedLog((on, after, onItem) => {
+      this.#logs += 1
+      return this.#begin('events', this.#logs === 1 ? 'log' : `log-${this.#logs}`, { on, after }, onItem).answered
+    })
   }
 
   readonly steps: Readonly<Record<string, StepRun>> = {
@@ -79,15 +88,27 @@ export class DriverLayer {
     fence: () => this.#fence(),
   }
 
-  /** At the end of the steps: what runs is awaited, and the session's log is read to its end. */
+  /** At the end of the steps: what runs is awaited, and what is followed is read to its end. */
   async settle(): Promise<void> {
-    for (const { op, answered } of this.#operations.values()) if (op !== 'events' && op !== 'notifications') await answered
-    const observer = this.#operations.get('log')
-    if (observer === undefined || this.#driver.gone !== null) return
-    const described = await this.#driver.ask('describe', {})
-    const seq = 'result' in described && isObject(described.result) ? Number(described.result.seq) : 0
-    if (seq > 0) await this.#item(observer, { seq }, 1)
-    this.#world.values.set('log', [...observer.items])
+    const all = [...this.#operations].filter(([name]) => !/^log(-\d+)?$/.test(name))
+    for (const [, { op, answered }] of all) if (!endless.has(op)) await answered
+    if (this.#driver.gone !== null) return
+    for (const [name, operation] of all) if (operation.op === 'events') await this.#settleEvents(name, operation)
+    if (this.#observes) this.#world.values.set('log', [...(await this.#log.settle((on) => this.#seqOf(on)))])
+  }
+
+  async #settleEvents(name: string, { args, items, answered }: Operation): Promise<void> {
+    const seq = await this.#seqOf(optionalText('events', args.on) ?? 'session')
+    if (seq === null) return answered
+    const from = items.all.length > 0 || args.from !== undefined ? 0 : args.after
+    if (typeof from === 'number' && seq > from) await items.wait({ seq })
+    if (this.#world.values.at(name) === undefined) this.#world.values.set(name, { items: [...items.all] })
+  }
+
+  /** How far a session's log goes; null where its handle can't say. */
+  async #seqOf(on: string): Promise<number | null> {
+    const described = await this.#driver.ask('describe', { on })
+    return 'result' in described && isObject(described.result) ? Number(described.result.seq) : null
   }
 
   async #operate(op: string, given: JsonObject): Promise<void> {
@@ -102,7 +123,7 @@ export class DriverLayer {
       op === 'launch' || op === 'create' || op === 'get' ? { ...rest, as: handleOf(op, given) } : rest,
     )
     if (wait === true) await operation.answered
-    if ((op === 'create' || op === 'get') && handleOf(op, given) === 'session') this.#observe()
+    if (this.#observes && (op === 'create' || op === 'get')) this.#observe(op, given, this.#world.values.at(name))
   }
 
   /** What an operation needs, and no step did: a runtime, and a session. */
@@ -133,30 +154,28 @@ export class DriverLayer {
     if (isObject(said) && 'error' in said) throw new Error(`${op} was refused: ${shown(said.error)}`)
   }
 
-  #observe(): void {
-    if (!this.#observes || this.#operations.has('log') || !this.#offered.has('events')) return
-    this.#begin('events', 'log', { after: 0 })
+  #observe(op: string, given: JsonObject, said: unknown): void {
+    const { sessionId } = isObject(said) && isObject(said.result) ? said.result : ({} as JsonObject)
+    if (typeof sessionId === 'string') this.#log.handle(handleOf(op, given), optionalText(op, given.on) ?? 'quiesce', sessionId)
   }
 
-  #begin(op: string, name: string, args: JsonObject): Operation {
+  #begin(op: string, name: string, args: JsonObject, onItem: (item: Json) => void = () => undefined): Operation {
     if (!this.#offered.has(op)) throw new Unsupported(`the driver has no operation ${op}`)
     if (this.#operations.has(name)) throw new HarnessError(`two steps are called ${name}`)
     this.#world.say(`driver ${name}: ${op} ${shown(args)}`)
-    const items: Json[] = []
-    const watchers: Operation['watchers'] = []
+    const items = new Items()
     const asked = this.#driver.ask(op, args, (item) => {
-      items.push(item)
       this.#world.say(`driver ${name}: item ${shown(item)}`)
-      for (const watcher of [...watchers]) if (count(items, watcher.where) >= watcher.count) watcher.found.resolve()
+      items.add(item)
+      onItem(item)
     })
     const answered = asked.then((answer) => {
       this.#world.say(`driver ${name}: ${shown(answer)}`)
-      this.#world.values.set(name, { ...answer, ...(items.length > 0 && { items: [...items] }) })
-      const over = new Error(`${name} ended while the case waited for an item of it: ${shown(answer)}`)
-      for (const { found } of watchers) found.reject(over)
+      this.#world.values.set(name, { ...answer, ...(items.all.length > 0 && { items: [...items.all] }) })
+      items.end(new Error(`${name} ended while the case waited for an item of it: ${shown(answer)}`))
     })
     answered.catch(() => undefined)
-    const operation = { op, id: asked.id, items, answered, watchers }
+    const operation = { op, id: asked.id, args, items, answered }
     this.#operations.set(name, operation)
     return operation
   }
@@ -171,16 +190,10 @@ export class DriverLayer {
     const { item, fact, where, count: wanted = 1 } = objectOf('await', args)
     if (fact !== undefined) {
       const matcher = where === undefined ? { type: fact } : { $all: [{ type: fact }, where] }
-      return this.#item(this.#operation('log'), matcher, Number(wanted))
+      return this.#log.items.wait(matcher, Number(wanted))
     }
-    await this.#item(this.#operation(textOf('await', item ?? null, '`item`, `fact` or a name')), where ?? {}, Number(wanted))
-  }
-
-  async #item(operation: Operation, where: Json, wanted: number): Promise<void> {
-    if (count(operation.items, where) >= wanted) return
-    const found = deferred()
-    operation.watchers.push({ where, count: wanted, found })
-    await found.promise
+    const operation = this.#operation(textOf('await', item ?? null, '`item`, `fact` or a name'))
+    await operation.items.wait(where ?? {}, Number(wanted))
   }
 
   /** A ping's way there and back: what was written before it has been read. */
@@ -200,5 +213,3 @@ export class DriverLayer {
 function handleOf(op: string, { as }: JsonObject): string {
   return optionalText(op, as) ?? (op === 'launch' ? 'quiesce' : 'session')
 }
-
-const count = (items: readonly Json[], where: Json): number => items.filter((item) => mismatches(where, item).length === 0).length

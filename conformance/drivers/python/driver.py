@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
+from signal import Signals
 from typing import Any
 
 from pydantic import BaseModel
@@ -114,9 +115,10 @@ async def delete(args: Args) -> Args:
 async def stream(args: Args) -> Any:
     run = session_of(args).stream(args["input"], **options(args))
     async for item in run:
-        # A delta has a kind of its own.
+        shown = wire(item)
+        # A delta has a kind of its own: of what it is a piece.
         delta = type(item).__name__ == "SessionDeltaParams"
-        shown = {**wire(item), "kind": "delta"} if delta else {"kind": "event", "event": wire(item)}
+        shown = {**shown, "kind": "delta", "of": shown["kind"]} if delta else {"kind": "event", "event": shown}
         say({"id": args["id"], "item": shown})
     return await run.result()
 
@@ -177,9 +179,14 @@ operations: dict[str, Callable[[Args], Awaitable[Any]]] = {
 
 
 def shown_error(error: BaseException) -> Args:
-    """The error as a caller would branch on it, with the partial result where it carries one."""
-    names = ("code", "retryable", "partial", "outcome", "path")
-    found = {name: wire(getattr(error, name, None)) for name in names}
+    """The error as a caller would branch on it, with what a run that was given up, or a runtime that is gone, left
+    behind.
+    """
+    names = ("code", "retryable", "partial", "outcome", "path", "lastStatus", "lastEvent", "stderr")
+    found = {name: wire(getattr(error, snake(name), None)) for name in names}
+    exit_code = getattr(error, "exit_code", None)
+    # A signal is a negative status in Python.
+    found["exit"] = Signals(-exit_code).name if exit_code is not None and exit_code < 0 else exit_code
     return {
         "class": type(error).__name__,
         "message": str(error),

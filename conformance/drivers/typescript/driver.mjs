@@ -29,6 +29,12 @@ function sessionOf({ on = 'session' }) {
   return found
 }
 
+/** A delta says beside its kind of what it is a piece. */
+function streamed(item) {
+  if (item.kind === 'event') return item
+  return { ...item, kind: 'delta', of: item.kind === 'delta' ? 'text' : item.kind.replace('_delta', '') }
+}
+
 /** The options of an operation: what isn't for the driver itself. */
 const optionsOf = ({ id, op, on, as, input, signal, ...options }) => options
 
@@ -94,7 +100,7 @@ const operations = {
   run: (args, signal) => sessionOf(args).run(args.input, { ...optionsOf(args), signal }),
   stream: async (args, signal) => {
     const run = sessionOf(args).stream(args.input, { ...optionsOf(args), signal })
-    for await (const item of run) say({ id: args.id, item: wire(item) })
+    for await (const item of run) say({ id: args.id, item: streamed(wire(item)) })
     return await run.result
   },
   collect: (args, signal) => {
@@ -120,13 +126,14 @@ const operations = {
   update: (args) => sessionOf(args).update(optionsOf(args)),
 }
 
-/** The error as a caller would branch on it, with the partial result where it carries one. */
+/** The error as a caller would branch on it, with what a run that was given up, or a runtime that is gone, left behind. */
 function shownError(error) {
-  const { code, retryable, partial, outcome, path } = error
+  const { code, retryable, partial, outcome, path, lastStatus, lastEvent, signal, exitCode, stderr } = error
+  const fields = { code, retryable, partial, outcome, path, lastStatus, lastEvent, exit: signal ?? exitCode, stderr }
   return {
     class: error.constructor.name,
     message: error.message,
-    ...Object.fromEntries(Object.entries({ code, retryable, partial, outcome, path }).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)),
   }
 }
 
