@@ -1,9 +1,10 @@
 // Owns the steps of every layer: gates, files, and the values that a step leaves.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { objectOf, textOf } from './args.ts'
+import { bytesOf, objectOf, textOf } from './args.ts'
 import { isObject, type Json } from './case.ts'
 import { mismatches } from './match.ts'
+import { pipeSteps } from './pipes.ts'
 import type { World } from './world.ts'
 
 export type StepRun = (world: World, args: Json) => Promise<void>
@@ -13,10 +14,10 @@ export const commonSteps: Readonly<Record<string, StepRun>> = {
   release: async (world, args) => world.model.release(textOf('release', args, "a gate's name")),
   /** `reached: gate` */
   reached: async (world, args) => world.model.reached(textOf('reached', args, "a gate's name")),
-  /** `write: {path, text}` */
+  /** `write: {path, text}`, or any other form of bytes. */
   write: async (world, args) => {
-    const { path = null, text = null } = objectOf('write', args)
-    world.writeFile(textOf('write', path), textOf('write', text))
+    const { path = null } = objectOf('write', args)
+    world.writeFile(textOf('write', path), bytesOf('write', args))
   },
   /** `read: {path, as}`: the file's text, or null where there is none. */
   read: async (world, args) => {
@@ -29,6 +30,7 @@ export const commonSteps: Readonly<Record<string, StepRun>> = {
   },
   /** `check: {path: matcher}`, now, and not at the end as `expect` does. */
   check: async (world, args) => expectNow(world, objectOf('check', args)),
+  ...pipeSteps,
 }
 
 export class Unexpected extends Error {}

@@ -70,7 +70,7 @@ export class World {
     if (this.transcript.length < TRANSCRIPT_LINES) this.transcript.push(line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line)
   }
 
-  writeFile(name: string, text: string): void {
+  writeFile(name: string, text: string | Buffer): void {
     const path = join(this.cwd, name)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
