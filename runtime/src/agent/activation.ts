@@ -44,6 +44,11 @@ export class Activation implements Follower {
     return this.#phase
   }
 
+  /** False from the moment on that it ends, for whatever reason. */
+  get goesOn(): boolean {
+    return this.#phase.kind === 'idle' || this.#phase.kind === 'running'
+  }
+
   /** Resolves when the activation is over and nothing of it runs. */
   get ended(): Promise<void> {
     return this.#ended.promise

@@ -10,6 +10,7 @@ import { fitting, sizeOf } from '../log/size.ts'
 import { catchUp, Transcript } from '../log/transcript.ts'
 import type { StoredSession } from '../store/store.ts'
 import { LEASE_MS } from '../store/upkeep.ts'
+import type { Activation } from './activation.ts'
 import { checkSize, shownFaults } from './bounds.ts'
 import { modelOptionFaults } from './model-options.ts'
 import type { AgentPorts } from './ports.ts'
@@ -112,6 +113,7 @@ export class Sessions {
       const activation = await this.#residency.activate(sessionId)
       if (activation !== null) await activation.deliver(message, expect === 'idle')
       else await this.#inbox.enqueue(sessionId, message, expect === 'idle')
+      this.#seeTo(sessionId, activation)
       return { messageId: id }
     })
   }
@@ -189,6 +191,22 @@ export class Sessions {
     await Promise.allSettled(this.#underWay)
     await this.#residency.shutdown()
     this.#ports.log.closeAll('shutdown')
+  }
+
+  /**
+   * RE-3: a message that was accepted is driven here, or watched over where another runtime drives: also where the activation that
+   * took it is over by then, since its store failed. The answer doesn't wait for that.
+   */
+  #seeTo(sessionId: string, activation: Activation | null): void {
+    if (activation?.goesOn === true) return
+    const takeUp = async () => {
+      await activation?.ended
+      if (!this.#stopping) await this.#input(sessionId, async () => undefined)
+    }
+    takeUp().catch((error: unknown) => {
+      if (error instanceof Refusal && error.code === 'session_not_found') return
+      this.#ports.report(`session ${sessionId} could not be taken up for a message that was accepted`, error)
+    })
   }
 
   /** An input is accepted by whoever is asked; a due session without a driver is taken up for it. */

@@ -43,10 +43,17 @@ export interface StepRest {
 
 const stepEnd = (driver: Driver, step: OpenStep, usage: UsageOf): NewFact => fact('step/end', driver.now(), { ...step, usage })
 
-/** Ends the step and goes on with the next one, with whatever joins it; null where the turn ended instead. */
-export async function continueTurn(driver: Driver, step: OpenStep, rest: StepRest): Promise<OpenStep | null> {
+/** Ends the step and goes on with the next one, for the results or the steer that it is to see; null where the turn ended instead. */
+export async function continueTurn(
+  driver: Driver,
+  step: OpenStep,
+  rest: StepRest,
+  why: 'results' | 'steer' = 'results',
+): Promise<OpenStep | null> {
   const limit = driver.config.limits.perTurn?.maxSteps ?? driver.config.limits.maxSteps ?? DEFAULT_MAX_STEPS
   for (;;) {
+    // It was withdrawn meanwhile: another step would have nothing to answer.
+    if (why === 'steer' && !hasSteer(driver.state.pending)) return endTurn(driver, step, rest, { kind: 'completed' })
     if ((driver.state.turn?.steps ?? 0) >= limit) return endTurn(driver, step, rest, { kind: 'max_steps', limit })
     const joining = joiners(driver.state.pending)
     const next = { turnId: step.turnId, stepId: driver.id('step') }
@@ -70,7 +77,7 @@ export async function continueTurn(driver: Driver, step: OpenStep, rest: StepRes
 export async function endTurn(driver: Driver, step: OpenStep, rest: StepRest, reason: TurnEndReasonOf): Promise<OpenStep | null> {
   const completes = reason.kind === 'completed'
   for (;;) {
-    if (completes && hasSteer(driver.state.pending)) return continueTurn(driver, step, rest)
+    if (completes && hasSteer(driver.state.pending)) return continueTurn(driver, step, rest, 'steer')
     const usage = addUsage(driver.state.turn?.usage ?? noUsage, rest.usage)
     const facts = [...rest.facts, stepEnd(driver, step, rest.usage), fact('turn/end', driver.now(), { turnId: step.turnId, reason, usage })]
     const when: Condition[] = [{ kind: 'turn-live', turnId: step.turnId }]

@@ -81,8 +81,11 @@ export class Inbox {
   }
 
   async #compare(sessionId: string, message: NewMessage, seq: number): Promise<void> {
-    const [known] = await this.#log.read(sessionId, seq - 1, 1)
-    if (known?.type === 'inbox/receipt' && sameMessage(known.data.message, asWire(message))) return
+    // From the store: where another runtime committed it, what is followed here may end below it.
+    const [known] = await this.#store.read(sessionId, seq - 1, 1)
+    // The receipt was there a moment ago: only the session can be gone.
+    if (known === undefined) throw noSession(sessionId)
+    if (known.type === 'inbox/receipt' && sameMessage(known.data.message, asWire(message))) return
     throw new Refusal('message_conflict', `messageId ${JSON.stringify(message.id)} of session ${sessionId} stands for another message`, {
       sessionId,
       messageId: message.id,
@@ -94,13 +97,17 @@ export class Inbox {
    * *Contract:* rejects with Refusal `session_not_found`, `message_not_found`, or as the store does.
    */
   async withdraw(sessionId: string, messageId: string): Promise<boolean> {
-    const withdrawn = fact('inbox/cancelled', this.#clock.now(), { messageId, reason: 'withdrawn' })
-    const result = await this.#log.commit({ sessionId, when: [{ kind: 'pending', messageIds: [messageId] }], facts: [withdrawn] })
-    if (result.ok) return true
-    if (result.refused !== 'unmet') throw noSession(sessionId)
-    if ((await this.#store.receiptSeq(sessionId, messageId)) === null)
-      throw new Refusal('message_not_found', `session ${sessionId} has no message ${JSON.stringify(messageId)}`, { sessionId, messageId })
-    return false
+    for (;;) {
+      const withdrawn = fact('inbox/cancelled', this.#clock.now(), { messageId, reason: 'withdrawn' })
+      const result = await this.#log.commit({ sessionId, when: [{ kind: 'pending', messageIds: [messageId] }], facts: [withdrawn] })
+      if (result.ok) return true
+      if (result.refused !== 'unmet') throw noSession(sessionId)
+      const receipt = await this.#store.receiptSeq(sessionId, messageId)
+      if (receipt === null)
+        throw new Refusal('message_not_found', `session ${sessionId} has no message ${JSON.stringify(messageId)}`, { sessionId, messageId })
+      // One whose receipt came after the refusal may still be pending.
+      if (receipt <= result.state.seq) return false
+    }
   }
 
   /**
@@ -109,10 +116,15 @@ export class Inbox {
    */
   async cancel(sessionId: string, scope: CancelScope, options: { by: string; turnId?: string; reason?: string }): Promise<CancelResult> {
     let state = (await this.#log.peek(sessionId))?.state
-    for (;;) {
+    for (let isFresh = false; ; isFresh = true) {
       if (state === undefined) throw noSession(sessionId)
       const facts = this.#cancelFacts(state, scope, options)
-      if (facts.length === 0) return { cancelled: false, withdrawn: [] }
+      if (facts.length === 0 && isFresh) return { cancelled: false, withdrawn: [] }
+      if (facts.length === 0) {
+        // What is known here may be behind what is committed: that there is nothing to cancel is the store's to say.
+        state = (await this.#store.load(sessionId))?.state
+        continue
+      }
       const result = await this.#log.commit({ sessionId, when: [{ kind: 'seq', is: state.seq }], facts })
       if (result.ok)
         return {
