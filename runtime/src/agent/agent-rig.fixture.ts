@@ -1,7 +1,7 @@
 // Owns a whole agent for tests: real log, inbox, driver and store; the model and one tool answer when the test says so.
 import type { AnyFact, FactErrorOf } from '@quiesce/schema'
 import * as z from 'zod/mini'
-import { ManualClock } from '../base/clock.ts'
+import { type Clock, ManualClock } from '../base/clock.ts'
 import { countedIds, type Ids } from '../base/ids.ts'
 import { EventLog } from '../log/event-log.ts'
 import { noUsage } from '../log/facts.ts'
@@ -10,6 +10,7 @@ import type { ModelRequest, Outcome } from '../models/model.ts'
 import { blindWatch, loopKeeper } from '../store/lease-keeper.ts'
 import { openMemoryStore } from '../store/memory/memory-store.ts'
 import type { Owner, Store } from '../store/store.ts'
+import type { Watch } from '../store/upkeep.ts'
 import type { Tool, ToolOutcome } from '../tools/tool.ts'
 import type { AgentPorts, AnswerHooks } from './ports.ts'
 import { Sessions } from './sessions.ts'
@@ -25,6 +26,7 @@ export interface Asked {
 export interface Called {
   tool: string
   input: unknown
+  signal: AbortSignal
   finish(outcome: ToolOutcome): void
 }
 
@@ -44,6 +46,22 @@ export function calls(asked: Asked, ...names: string[]): Outcome {
   return { kind: 'answer', content, finish: 'tool_calls', usage }
 }
 
+/** What a runtime lives in. */
+export interface Surroundings {
+  clock: Clock
+  ids: Ids
+  owner: Owner
+  dead: ReadonlySet<string>
+  /** Told as each model request, tool call and report comes. */
+  onAsk?(asked: Asked): void
+  onCall?(called: Called): void
+  onReport?(what: string, error: unknown): void
+  /** Hints of other runtimes' commits; without it each check is one. */
+  watch?(onChange: () => void): Watch
+  /** What is aborted waits for the test all the same. */
+  lingering?: boolean
+}
+
 /** One runtime process: what a crash takes along. */
 export class Runtime {
   readonly sessions: Sessions
@@ -55,14 +73,16 @@ export class Runtime {
   /** Sessions whose kept outputs were removed. */
   readonly removed: string[] = []
   readonly ended: string[] = []
+  readonly #around: Surroundings
   readonly #cut: { alive: boolean; failing: boolean }
 
-  constructor(store: Store, shared: { clock: ManualClock; ids: Ids; owner: Owner; dead: ReadonlySet<string> }) {
+  constructor(store: Store, around: Surroundings) {
+    this.#around = around
     this.#cut = { alive: true, failing: false }
     const cutStore = severable(store, this.#cut)
     this.log = new EventLog(cutStore)
     const tools = ['work', 'more', 'solo'].map((name) => this.#tool(name, name !== 'solo'))
-    const { clock, ids, owner, dead } = shared
+    const { clock, ids, owner, dead } = around
     const ports: AgentPorts = {
       log: this.log,
       store: cutStore,
@@ -70,7 +90,7 @@ export class Runtime {
       ids,
       owner,
       keep: (events) => loopKeeper(cutStore, clock, events),
-      watch: (onChange) => blindWatch(onChange),
+      watch: (onChange) => around.watch?.(onChange) ?? blindWatch(onChange),
       reap: (other, sessionId) => this.reaped.push(sessionId === null ? other.runtimeId : `${other.runtimeId} ${sessionId}`),
       endTools: (sessionId) => this.ended.push(sessionId),
       isDead: (other) => dead.has(other.runtimeId),
@@ -90,7 +110,10 @@ export class Runtime {
       },
       prompts: { system: async () => 'system' },
       outputs: { place: () => null, remove: async (sessionId) => void this.removed.push(sessionId) },
-      report: (_, error) => this.reports.push(error),
+      report: (what, error) => {
+        this.reports.push(error)
+        around.onReport?.(what, error)
+      },
     }
     this.sessions = new Sessions(ports)
   }
@@ -106,6 +129,8 @@ export class Runtime {
         },
       }
       this.asked.push(asked)
+      this.#around.onAsk?.(asked)
+      if (this.#around.lingering === true) return
       const aborted = () => {
         if (this.asked.includes(asked)) asked.answer({ kind: 'aborted', content: [{ type: 'text', text: 'half' }], usage: noUsage })
       }
@@ -127,15 +152,18 @@ export class Runtime {
           const called: Called = {
             tool: name,
             input,
+            signal,
             finish: (outcome) => {
               this.called.splice(this.called.indexOf(called), 1)
               resolve(outcome)
             },
           }
           this.called.push(called)
-          signal.addEventListener('abort', () => {
-            if (this.called.includes(called)) called.finish({ content: 'stopped', isError: true })
-          })
+          this.#around.onCall?.(called)
+          if (this.#around.lingering !== true)
+            signal.addEventListener('abort', () => {
+              if (this.called.includes(called)) called.finish({ content: 'stopped', isError: true })
+            })
         }),
     }
   }
