@@ -27,10 +27,12 @@ export function makeStoreFile(path: string): void {
     const file = placeOf(path)
     // Looked at before it is opened: to open a pipe waits for its other end, and SQLite opens those beside it, too.
     refuseIrregular(path, 'it', file)
-    for (const suffix of ['-wal', '-shm', '-journal']) refuseIrregular(path, `${file}${suffix}`, `${file}${suffix}`)
+    const beside = ['-wal', '-shm', '-journal'].map((suffix) => `${file}${suffix}`)
+    for (const each of beside) refuseIrregular(path, each, each)
     makeFile(file)
-    accessSync(file, constants.R_OK | constants.W_OK)
-    if (!isThere(`${file}-wal`) || !isThere(`${file}-shm`)) accessSync(dirname(file), constants.W_OK)
+    refuseUnusable(path, 'it', file)
+    for (const each of beside) if (isThere(each)) refuseUnusable(path, each, each)
+    if (!isThere(`${file}-wal`) || !isThere(`${file}-shm`)) refuseUnusable(path, `its directory ${dirname(file)}`, dirname(file))
     refuseLostLog(path, file)
   } catch (error) {
     if (error instanceof StoreFault) throw error
@@ -85,6 +87,17 @@ function refuseIrregular(path: string, name: string, file: string): void {
   const itself = name === 'it'
   if (itself && found.isDirectory()) throw cannotOpen(path, 'it is a directory: name a file, for example quiesce.db in it')
   throw cannotOpen(path, `${name} is ${kindOf(found)}, and no regular file: ${itself ? 'name another file' : 'move it away'}`)
+}
+
+/** Also what lies beside it: often somebody else ran with the same store once. */
+function refuseUnusable(path: string, name: string, file: string): void {
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    const code = codeOf(error)
+    if (code !== 'EACCES' && code !== 'EPERM') throw error
+    throw cannotOpen(path, `${name} is not yours to read and write: change its owner or permissions, or name another file (${code})`)
+  }
 }
 
 function kindOf(found: Stats): string {
