@@ -313,6 +313,14 @@ def answers_a_subscribe_and_fails_it(p: Peer) -> None:
 
 
 @peer
+def fails_a_subscription_before_its_answer(p: Peer) -> None:
+    p.greet()
+    p.expect("session/subscribe")
+    p.send({"method": "session.event", "params": {}})
+    p.serve()
+
+
+@peer
 def sends_a_fact_to_nobody(p: Peer) -> None:
     def facts(message_id: str) -> list[Json]:
         nameless = p.status(2, "idle")

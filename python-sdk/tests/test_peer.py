@@ -52,7 +52,7 @@ async def test_an_error_that_is_none_fails_its_request_alone(error: str) -> None
     bad, good = wire.peer.request("work", {}, None), wire.peer.request("work", {}, None)
     wire.frame('{"jsonrpc":"2.0","id":1,"error":' + error + "}")
     wire.frame('{"jsonrpc":"2.0","id":2,"result":{}}')
-    with pytest.raises(ProtocolError, match="^work: the error has no code or message"):
+    with pytest.raises(ProtocolError, match=r"^work: the error has no code or message"):
         await bad
     assert await good == {}
 

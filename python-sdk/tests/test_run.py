@@ -173,6 +173,15 @@ async def test_nothing_is_prompted_where_the_run_has_failed_by_then(scripted: Pe
     ]
 
 
+async def test_a_subscription_that_is_over_is_not_waited_for(scripted: Peers) -> None:
+    peer = scripted("fails_a_subscription_before_its_answer")
+    async with peer.client(request_timeout=None) as quiesce:
+        with pytest.raises(ProtocolError, match=r"subscriptionId: required"):
+            await (await quiesce.sessions.get("s-1")).run("hello")
+        await quiesce.ping()
+    assert peer.methods()[-3:] == ["session/unsubscribe", "server/ping", "shutdown"]
+
+
 async def test_a_fact_for_nobody_may_have_been_anybodys(scripted: Peers) -> None:
     with pytest.raises(ProtocolError, match=r"a session\.event notification is malformed: subscriptionId: required"):
         await of(scripted, "sends_a_fact_to_nobody")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Any, Literal, Protocol, cast
 
 from . import _wire
-from ._connection import Connection
+from ._connection import Connection, checked
 from ._errors import ProtocolError, QuiesceError, rpc_error_of
 from ._events import Delta, Sequence, SessionEvent, decode_event
 from ._generated.errors import ERROR_CODES
@@ -40,6 +41,7 @@ class Subscription:
         self._early: list[tuple[str, dict[str, Any]]] | None = []
         self._sequence = Sequence()
         self._open = False
+        self._opening: asyncio.Future[Any] | None = None
 
     async def start(
         self, *, after: int | Literal["now"] | None, from_message: str | None, activate: bool, deltas: bool
@@ -56,8 +58,9 @@ class Subscription:
         elif after is not None:
             params["after"] = after
         params |= {name: True for name, wanted in (("activate", activate), ("deltas", deltas)) if wanted}
+        self._opening = self._connection.send("session/subscribe", params)
         try:
-            answer = await self._connection.request("session/subscribe", params, SessionSubscribeResult)
+            answer = checked("session/subscribe", await self._opening, SessionSubscribeResult)
         except BaseException:
             self.close()
             raise
@@ -120,10 +123,15 @@ class Subscription:
             self._sink.delta(delta)
 
     def _closed(self, error: QuiesceError) -> None:
-        if self._open:
-            self._open = False
-            self._connection.peer.unsubscribe(self._id)
-            self._sink.closed(error)
+        if not self._open:
+            return
+        if isinstance(error, ProtocolError):
+            self.close()  # the runtime doesn't know that it is over
+        self._open = False
+        self._connection.peer.unsubscribe(self._id)
+        if self._opening is not None and not self._opening.done():
+            self._opening.set_exception(error)  # what is over isn't waited for
+        self._sink.closed(error)
 
 
 _CODES = {

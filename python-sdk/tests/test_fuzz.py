@@ -1,0 +1,119 @@
+"""This SDK under frames of anything: scenarios come from the suite's generator, with what must become of every call
+(FR-1, FR-4, RUN-2, RUN-10, SUB-5).
+"""
+
+from __future__ import annotations
+
+import base64
+import collections
+import contextlib
+import gc
+import json
+import os
+import subprocess
+import time
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import Any
+
+from fuzz_player import Json, play
+
+GENERATOR = Path(__file__).parents[2] / "conformance/fuzz/print-scenarios.mjs"
+BY_HAND = os.environ.get("FUZZ_FRAMES", "") != ""
+FRAMES = int(os.environ.get("FUZZ_FRAMES") or 15_000)
+SEED = int(os.environ.get("FUZZ_SEED") or 1)
+TRIES = 200
+"""Attempts at making a failure small: one that is told late helps nobody."""
+
+LOOK_EVERY = 250
+MOST_GROWTH = 20_000
+"""Objects by which the interpreter may grow between two looks at it, once it is warm."""
+
+
+async def test_a_sdk_keeps_its_word_through_frames_of_anything() -> None:
+    frames, cases, normal = 0, 0, 0
+    outcomes: collections.Counter[str] = collections.Counter()
+    began, worked = time.monotonic(), time.process_time()
+    with scenarios() as lines:
+        for scenario in lines:
+            problems = await problems_of(scenario)
+            assert problems == [], await told(scenario, problems)
+            cases += 1
+            frames += sum(base64.b64decode(step["bytes"]).count(b"\n") for step in scenario["steps"] if "bytes" in step)
+            outcomes.update(
+                f"{name.split('-')[0]}: {each.get('error', 'ok')}" for name, each in scenario["expect"].items()
+            )
+            if cases % LOOK_EVERY == 0:
+                alive = objects()
+                normal = alive if cases <= 2 * LOOK_EVERY else normal
+                assert alive - normal < MOST_GROWTH, f"after seed {SEED}, index 0 to {scenario['index']}"
+            if frames >= FRAMES:
+                break
+    if BY_HAND:
+        seconds, work = time.monotonic() - began, time.process_time() - worked
+        print(f"Python SDK: {frames} frames in {cases} cases\n{seconds:.1f} s, of which {work:.1f} s of work here")  # noqa: T201
+        for kind, count in outcomes.most_common():
+            print(f"  {count:9}  {kind}")  # noqa: T201
+    assert frames >= FRAMES
+
+
+@contextlib.contextmanager
+def scenarios() -> Generator[Iterator[Json]]:
+    """As many as are asked for, from the first on."""
+    with subprocess.Popen(command(0, FRAMES), stdout=subprocess.PIPE) as generator:
+        assert generator.stdout is not None
+        try:
+            yield map(json.loads, generator.stdout)
+        finally:
+            generator.kill()
+
+
+def command(first: int, count: int, *kept: str) -> list[str]:
+    return ["node", str(GENERATOR), "python", str(SEED), str(first), str(count), *kept]
+
+
+async def problems_of(scenario: Json) -> list[str]:
+    """What went wrong, an error that came out of the SDK's own reading included."""
+    try:
+        return await play(scenario)
+    except Exception as error:  # whatever it is, it came out where bytes went in
+        return [f"raised while bytes were read: {error!r}"]
+
+
+async def told(scenario: Json, problems: list[str]) -> str:
+    """What failed, in the fewest steps that still do."""
+    index, kept = scenario["index"], list[int](scenario["removable"])
+    least = scenario
+    size, tries = max(1, len(kept) // 2), TRIES
+    while size >= 1 and tries > 0:
+        start = 0
+        while start < len(kept) and tries > 0:
+            tries -= 1
+            fewer = kept[:start] + kept[start + size :]
+            candidate = reduced(index, fewer)
+            if await problems_of(candidate):
+                kept, least = fewer, candidate
+            else:
+                start += size
+        size //= 2
+    again = await problems_of(least)
+    steps = "\n".join(shown(step) for step in least["steps"])
+    return "\n".join(
+        [f"seed {SEED}, index {index}:", *(again or problems)[:3], "the least that fails, bytes as latin1:", steps]
+    )
+
+
+def reduced(index: int, kept: list[int]) -> Json:
+    places = ",".join(map(str, kept)) or "-1"
+    return json.loads(subprocess.check_output(command(index, 1, places)))
+
+
+def shown(step: dict[str, Any]) -> str:
+    if "bytes" in step:
+        step = {"send": base64.b64decode(step["bytes"]).decode("latin1")}
+    return json.dumps(step)[:2000]
+
+
+def objects() -> int:
+    gc.collect()
+    return len(gc.get_objects())
