@@ -95,7 +95,7 @@ export class Connection implements RawConnection {
   /** Which requests go out, whoever wrote them: their answers are judged by them. */
   readonly #sent = new Lines((line) => {
     try {
-      this.#check.toServer(JSON.parse(line.toString()))
+      this.#check.toServer(JSON.parse(line.toString().replace(/^\uFEFF/, '')))
     } catch {
       // Bytes that are no frame have no answer of their own.
     }

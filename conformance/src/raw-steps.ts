@@ -82,11 +82,12 @@ export class RawLayer {
     },
     /** `eof: on?`: the server's stdin ends. */
     eof: async (_, args) => (await this.#on(args ?? undefined)).server.endInput(),
-    /** `exited: {as, on?}`: `code` and `signal`, once it has. */
+    /** `exited: {as, on?}`: `code`, `signal` and `stderr`, once it has. */
     exited: async (world, args) => {
       const { as = null, on } = objectOf('exited', args)
-      const { code, signal } = await (await this.#on(on)).ended
-      world.values.set(textOf('exited', as), { code, signal })
+      const { server, ended } = await this.#on(on)
+      const { code, signal } = await ended
+      world.values.set(textOf('exited', as), { code, signal, stderr: server.stderr })
     },
     /** `frames: {as, on?}`: every frame that came so far. */
     frames: async (world, args) => {

@@ -152,6 +152,6 @@ const isId = (id: unknown): id is Id => typeof id === 'string' || (typeof id ===
 
 function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object'
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value ?? 'nothing')
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value === undefined ? 'nothing' : value)
   return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }
