@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from quiesce import ProtocolError
+from quiesce._events import decode_event
 from quiesce._framing import decode
 from quiesce._peer import Peer
 
@@ -63,3 +64,29 @@ async def test_an_answer_to_what_was_never_asked_is_not_to_be_trusted(given: str
     wire.peer.request("work", {}, None)
     with pytest.raises(ProtocolError, match="answered a request that was never made"):
         wire.frame('{"jsonrpc":"2.0","id":' + given + ',"result":{}}')
+
+
+@pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}")])
+async def test_what_nests_as_deeply_as_can_be_read_is_told_too(opens: str, closes: str) -> None:
+    """What can just be read can't be told whole: the way there is deeper."""
+    wire = Wire()
+    wire.peer.subscribe("u", lambda _method, _params: None, lambda _error: None)
+    read = 0
+    for depth in range(800, 1100):
+        deep = opens * depth + "1" + closes * depth
+        try:
+            value = decode(f'{{"value":{deep}}}'.encode())["value"]
+        except ProtocolError:
+            continue
+        read += 1
+        for message in ({"value": value}, {"id": value, "result": value}):
+            with pytest.raises(ProtocolError):
+                wire.peer.receive(message)
+        wire.peer.receive({"method": "session.event", "params": {"value": value}})
+        for fact in (
+            {"seq": value, "type": value},
+            {"seq": 1, "time": 1, "type": "tool/start", "data": {"callId": value}},
+        ):
+            with pytest.raises(ProtocolError):
+                decode_event("s", fact)
+    assert read > 0

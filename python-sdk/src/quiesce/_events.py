@@ -8,6 +8,7 @@ from typing import Any
 
 from ._errors import ProtocolError
 from ._generated import models
+from ._shown import shown
 from ._wire import MalformedValueError
 
 SessionEvent = models.Fact
@@ -38,7 +39,7 @@ def decode_event(session_id: str, raw: dict[str, Any]) -> SessionEvent:
     try:
         return models.decode_fact(raw)
     except MalformedValueError as error:
-        what = f"{raw.get('type')!r} with seq {raw.get('seq')!r}"
+        what = f"{shown(raw.get('type'), 60)} with seq {shown(raw.get('seq'), 60)}"
         raise ProtocolError(f"session {session_id}: the fact {what} is malformed: {error}") from None
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 from ._errors import ProtocolError, QuiesceError, RequestTimeoutError, rpc_error_for, rpc_error_of
 from ._framing import MAX_FRAME_BYTES, encode
 from ._generated.methods import NOTIFICATIONS
+from ._shown import shown
 
 Route = Callable[[str, dict[str, Any]], None]
 """Takes the method and params of each notification of one subscription; it must not raise."""
@@ -87,7 +88,7 @@ class Peer:
         elif "id" in message and ("result" in message or "error" in message):
             self._answered(message)
         else:
-            raise ProtocolError(f"the runtime sent neither an answer nor a notification: {_shown(message)}")
+            raise ProtocolError(f"the runtime sent neither an answer nor a notification: {shown(message, 200)}")
 
     def fail(self, failure: Callable[[], QuiesceError]) -> None:
         """Ends the conversation: every pending and every later request fails with an error of its own.
@@ -128,7 +129,7 @@ class Peer:
         fields = cast("dict[str, Any]", params) if isinstance(params, dict) else {}
         subscription_id = fields.get("subscriptionId")
         if not isinstance(subscription_id, str):  # that may have been anybody's fact
-            said = f"a {method} notification is malformed: subscriptionId: required, got {_shown(fields)}"
+            said = f"a {method} notification is malformed: subscriptionId: required, got {shown(fields, 200)}"
             self.fail_subscriptions(lambda: ProtocolError(said))
         elif (route := self._routes.get(subscription_id)) is not None:
             route[0](method, fields)
@@ -138,7 +139,7 @@ class Peer:
         if number is None and error is not None:
             raise ProtocolError(f"the runtime could not read a request: {error[1]}")
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= self._issued:
-            raise ProtocolError(f"the runtime answered a request that was never made: {_shown(message)}")
+            raise ProtocolError(f"the runtime answered a request that was never made: {shown(message, 200)}")
         pending = self._pending.get(number)
         if pending is None or pending.answer.done():
             return  # given up, or answered before
@@ -146,7 +147,7 @@ class Peer:
             pending.answer.set_result(message["result"])
         elif error is None:
             pending.answer.set_exception(
-                ProtocolError(f"{pending.method}: the error has no code or message: {_shown(message)}")
+                ProtocolError(f"{pending.method}: the error has no code or message: {shown(message, 200)}")
             )
         else:
             pending.answer.set_exception(rpc_error_of(*error, method=pending.method))
@@ -185,8 +186,3 @@ def _error_in(message: dict[str, Any]) -> tuple[int, str, dict[str, Any]] | None
     if not isinstance(code, int) or isinstance(code, bool) or not isinstance(text, str):
         return None
     return code, text, cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-
-
-def _shown(message: dict[str, Any]) -> str:
-    text = repr(message)
-    return text if len(text) <= 200 else text[:200] + "…"

@@ -22,6 +22,8 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import CoreSchema
 
+from ._shown import shown
+
 Model = TypeVar("Model", bound="WireModel")
 Value = TypeVar("Value")
 
@@ -119,7 +121,7 @@ def malformed(error: ValidationError) -> MalformedValueError:
     if there[0]["type"] == "missing":
         return MalformedValueError(text, "required")
     messages = dict.fromkeys(detail["msg"] for detail in there)
-    return MalformedValueError(text, f"{'; or '.join(messages)}, got {_shortened(there[0]['input'])}")
+    return MalformedValueError(text, f"{'; or '.join(messages)}, got {shown(there[0]['input'], 60)}")
 
 
 def _path(detail: ErrorDetails) -> list[int | str]:
@@ -127,11 +129,6 @@ def _path(detail: ErrorDetails) -> list[int | str]:
     return [
         part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("<") and part.endswith(">"))
     ]
-
-
-def _shortened(value: object) -> str:
-    text = ascii(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _refuse_null(schema: Mapping[str, Any]) -> None:
