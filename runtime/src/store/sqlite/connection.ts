@@ -1,7 +1,7 @@
 // Owns the opening of one connection to a store's file: made where it is missing, set for durability, brought up to date.
 import { StoreFault } from '../fault.ts'
 import { type Database, openDatabase } from './driver.ts'
-import { migrate } from './schema.ts'
+import { migrate, versionOf } from './schema.ts'
 import { makeStoreFile } from './store-file.ts'
 
 /** How long one attempt to open may hold the thread, while other processes open, mend or close the same store, in ms. */
@@ -18,6 +18,8 @@ export function connect(path: string): Database {
   try {
     // First of all: what follows needs the lock already.
     set(database, `busy_timeout = ${OPEN_LOCK_MS}`)
+    // Before anything is written: what isn't ours stays as it is.
+    versionOf(database, path)
     keepLog(database)
     // FULL: an answered commit survives a power cut.
     set(database, 'synchronous = FULL')

@@ -54,7 +54,8 @@ describe.skipIf(!SmallDisk.isAllowed())('a disk that is full in earnest (RE-6; n
   afterEach(() => disk.remove())
 
   it('refuses to be opened, and whatever was begun of the file is made a store of once there is room', async () => {
-    for (const room of [0, 4, 8, 16, 32, 36, 40]) {
+    for (const room of [0, 4, 8, 12, 20, 32, 36, 40]) {
+      path = disk.path(`${room}.db`)
       disk.fill(room)
       const opened = await open().catch((error: unknown) => {
         expect(error).toMatchObject(full())

@@ -45,7 +45,8 @@ export function migrate(database: Database, path: string, steps: readonly string
   }
 }
 
-function versionOf(database: Database, path: string, newest: number): number {
+/** 0 for a new store. *Contract:* throws StoreFault: `store_version` where it is newer, `storage_unavailable` where it is another program's. */
+export function versionOf(database: Database, path: string, newest: number = migrations.length): number {
   const tables = number(database, 'SELECT count(*) AS value FROM sqlite_schema')
   if (tables > 0 && number(database, 'SELECT application_id AS value FROM pragma_application_id') !== applicationId) {
     const message = `${path} is a database of another program: name another file as the store`
