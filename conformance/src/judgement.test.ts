@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { Case } from './case.ts'
 import { isUnexpected, judgeAll, readExpected } from './expected.ts'
 import { junit, matrix } from './report.ts'
-import { coverageFaults, readReasons } from './rules.ts'
+import { coverageFaults, type Reason, readReasons, rulesOf } from './rules.ts'
 import type { Verdict, VerdictName } from './verdict.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'conformance-test-'))
@@ -60,23 +60,46 @@ describe('expected failures', () => {
 })
 
 describe('the coverage', () => {
-  const cases = [{ id: 'a/b', covers: ['RUN-1', 'RUN-9'] }] as unknown as Case[]
+  const cases = [
+    { id: 'a/b', covers: ['RUN-1', 'RUN-9'] },
+    { id: 'a/c', covers: [] },
+  ] as unknown as Case[]
+  const why = 'it has a reason of some words'
+  const none = { methods: ['session/get'], repository: null }
+  const reason = (more: Partial<Reason> = {}): Reason => ({ why, provenBy: [], until: null, ...more })
 
-  it('wants a case or a reason for each rule, and no reason that is untrue', () => {
+  it('wants a case or a reason for each rule, a rule for each case, and no reason where there is a case', () => {
     const reasons = new Map([
-      ['RUN-1', 'it has a case'],
-      ['RUN-7', 'it is no rule'],
+      ['RUN-1', reason()],
+      ['RUN-7', reason()],
     ])
-    expect(coverageFaults(['RUN-1', 'RUN-2'], cases, reasons)).toEqual([
+    expect(coverageFaults(['RUN-1', 'RUN-2'], cases, reasons, none)).toEqual([
       expect.stringMatching(/^RUN-2 has neither/),
       expect.stringMatching(/^RUN-1 has a case/),
       expect.stringMatching(/^RUN-7 has a reason, and is no rule/),
+      expect.stringMatching(/^a\/c names no rule/),
       expect.stringMatching(/^a\/b covers RUN-9/),
     ])
   })
 
-  it('takes no reason of two words', () => {
+  it('takes no reason that is no longer true', () => {
+    file('proof.test.ts', "it('RUN-3: holds')")
+    const faultsOf = (more: Partial<Reason>, repository: string | null = folder) =>
+      coverageFaults(['RUN-3'], [], new Map([['RUN-3', reason(more)]]), { ...none, repository })
+    expect(faultsOf({ until: 'session/fork', provenBy: ['proof.test.ts'] })).toEqual([])
+    expect(faultsOf({ until: 'session/get' })).toEqual([expect.stringMatching(/waits for session\/get, which is there/)])
+    expect(faultsOf({ until: 'proof.test.ts' })).toEqual([expect.stringMatching(/waits for proof.test.ts/)])
+    expect(faultsOf({ provenBy: ['gone.test.ts'] })).toEqual([expect.stringMatching(/gone.test.ts, which is not there/)])
+    expect(faultsOf({ provenBy: ['gone.test.ts'] }, null)).toEqual([])
+    file('other.test.ts', "it('RUN-33: holds')")
+    expect(faultsOf({ provenBy: ['other.test.ts'] })).toEqual([expect.stringMatching(/other.test.ts, which doesn't name it/)])
+  })
+
+  it('takes no reason of two words, and no form that it does not know', () => {
     expect(() => readReasons(file('reasons.yaml', 'RUN-1: not now'))).toThrow(/RUN-1 needs a reason/)
+    expect(() => readReasons(file('reasons.yaml', `RUN-1: {why: ${why}, untill: x}`))).toThrow(/RUN-1 is a text, or/)
+    expect(readReasons(file('reasons.yaml', `RUN-1: {why: ${why}, until: x}`))).toEqual(new Map([['RUN-1', reason({ until: 'x' })]]))
+    expect(() => rulesOf(file('contract.md', 'nothing'))).toThrow(/has no rules/)
   })
 })
 

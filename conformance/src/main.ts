@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Case } from './case.ts'
 import { type DriverSpec, readDriver } from './driver-process.ts'
 import { type Expected, isUnexpected, judgeAll, readExpected } from './expected.ts'
+import { FrameSchema } from './frame-check.ts'
 import { HarnessError } from './harness-error.ts'
 import { loadCases } from './load.ts'
 import { type RunOptions, readOptions, UsageError, usage } from './options.ts'
@@ -23,6 +24,11 @@ const beside = (name: string, inRepository: string): string => {
 }
 const contract = beside('contract.md', '../docs/contract.md')
 const schema = beside('protocol.schema.json', '../schema/protocol.schema.json')
+
+const surroundings = () => ({
+  methods: new FrameSchema(schema).methods,
+  repository: existsSync(join(root, 'contract.md')) ? null : join(root, '..'),
+})
 
 const builtIn = ['typescript', 'python']
 
@@ -78,7 +84,7 @@ async function run(options: RunOptions): Promise<number> {
   const expected = new Map(drivers.map(({ spec, expected: entries }) => [spec.name, entries]))
   const { judged, stale } = judgeAll(verdicts, expected)
   const unexpected = judged.filter(isUnexpected)
-  const faults = [...stale, ...lostEntries(expected, all), ...(options.coverage ? coverageFaults(rules, all, reasons) : [])]
+  const faults = [...stale, ...lostEntries(expected, all), ...(options.coverage ? coverageFaults(rules, all, reasons, surroundings()) : [])]
   const covered = rules.filter((rule) => judged.some(({ covers }) => covers.includes(rule)))
   out(`\n${matrixText(covered, judged, process.stdout.columns ?? 100)}\n`)
   for (const each of unexpected)
