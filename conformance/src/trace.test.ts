@@ -20,6 +20,12 @@ describe('a trace', () => {
     expect(others).not.toBe(trace({ result: { messageId: 'm-1' } }, [fact(1, 'inbox/cancelled', { messageId: 'm-1' })]).whole)
   })
 
+  it('knows who cancelled by the first appearance, but the runtime by name', () => {
+    const by = (name: string) => trace({}, [fact(1, 'agent/cancel', { by: name })]).whole
+    expect(by('@quiesce/sdk')).toBe(by('quiesce-python'))
+    expect(by('@quiesce/sdk')).not.toBe(by('runtime'))
+  })
+
   it('keeps the values', () => {
     const of = (text: string, seq: number) => trace({ result: { finalResponse: text } }, [fact(seq, 'x', {})]).whole
     expect(of('one', 1)).not.toBe(of('two', 1))
@@ -33,6 +39,8 @@ describe('a trace', () => {
     expect(error('it was aborted', 'RunAbortedError')).not.toBe(error('aborted', 'RunTimeoutError'))
     const items = (...texts: string[]) => trace({ result: {}, items: texts.map((text) => ({ kind: 'delta', text })) }).whole
     expect(items('one')).toBe(items('o', 'ne'))
+    const given = (...items: Json[]) => trace({ error: { class: 'RunAbortedError' }, items }).whole
+    expect(given(fact(1, 'agent/cancel', {}))).toBe(given())
   })
 
   it('has the results of one step in the order of its calls', () => {

@@ -18,7 +18,11 @@ const ids = new Set([
   'vendorCallId',
   'opener',
   'nextCursor',
+  // Who cancelled: a client, by the name that it gave itself.
+  'by',
 ])
+/** Whose name is the same in every language. */
+const known = new Set(['runtime'])
 const moments = new Set(['time', 'createdAt', 'updatedAt', 'durationMs', 'delayMs', 'sinceMs'])
 /** What one language has on purpose and the other hasn't (RUN-4). */
 const ofOneLanguage = new Set(['finish_reason'])
@@ -46,8 +50,9 @@ function comparable(value: Json): Json {
     ...(ordered(rest) as JsonObject),
     ...(isObject(error) && { error: Object.fromEntries(Object.entries(error).filter(([name]) => !ofAnError.has(name))) }),
     ...(error !== undefined && !isObject(error) && { error }),
-    // How a text was cut into pieces on its way is nobody's promise (TU-4).
-    ...(Array.isArray(items) && { items: ordered(items.filter((item) => !isObject(item) || item.kind !== 'delta')) }),
+    // How a text was cut into pieces on its way is nobody's promise (TU-4); nor is how much still comes where it was given up.
+    ...(Array.isArray(items) &&
+      error === undefined && { items: ordered(items.filter((item) => !isObject(item) || item.kind !== 'delta')) }),
   }
 }
 
@@ -111,7 +116,7 @@ function written(value: Json, [cwd = '', model = '']: readonly string[]): string
           .map((name) => [name, plain(each[name] ?? null, name)]),
       )
     if (moments.has(key)) return 0
-    if (typeof each !== 'string' || !ids.has(key)) return each
+    if (typeof each !== 'string' || !ids.has(key) || known.has(each)) return each
     if (!names.has(each)) names.set(each, `${key} ${names.size + 1}`)
     return names.get(each) ?? each
   }
