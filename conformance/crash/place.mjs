@@ -123,6 +123,19 @@ export class Place {
     return marked(`CRASH_CASE=${this.mark}`)
   }
 
+  /** The facts that are committed now, by way of the file: for one moment in the middle of a run. */
+  committed() {
+    const database = openDatabase(this.store)
+    try {
+      return database
+        .prepare('SELECT fact FROM facts ORDER BY session, seq')
+        .all()
+        .map(({ fact }) => JSON.parse(fact))
+    } finally {
+      database.close()
+    }
+  }
+
   /** What SQLite finds wrong with the store. Nobody may have it open. */
   damage() {
     if (!existsSync(this.store)) return []

@@ -184,6 +184,31 @@ const beside = {
   shows: ['inbox/admitted m1', 'inbox/admitted m2', 'inbox/admitted m3', 'inbox/admitted m4'],
 }
 
+/** A message comes and goes while the holder stands still, and the holder dies: an idle is owed, and the one who took it may die too. */
+const owing = {
+  name: 'owing',
+  script: rest,
+  async play(stage) {
+    const holder = await opened(stage)
+    const other = stage.launch({ k: 1 })
+    try {
+      await other.begin()
+      holder.process.signal('SIGSTOP')
+      await prompt(other, 'm1')
+      await other.call('session/withdraw', { sessionId: 's', messageId: 'm1' })
+    } finally {
+      holder.process.signal('SIGKILL')
+    }
+    await holder.ended
+    await other.call('session/subscribe', { sessionId: 's', after: 0, activate: true })
+    await over(other)
+  },
+  only: /^$/,
+  second: [['@0']],
+  statuses: [],
+  shows: ['inbox/cancelled m1', 'agent/status'],
+}
+
 /** Leases are renewed while the model thinks. */
 const renewing = {
   name: 'renewing',
@@ -206,11 +231,8 @@ const vendor = {
   name: 'vendor',
   shell: true,
   async prepare(place) {
-    place.vendor = await startVendor([
-      { text: 'first', calls: [leaves('one'), leaves('two')] },
-      { calls: [leaves('three')] },
-      { text: 'done' },
-    ])
+    const script = [{ text: 'first', calls: [leaves('one'), leaves('two')] }, { calls: [leaves('three')] }, { text: 'done' }]
+    place.vendor = await startVendor(script, () => place.committed())
   },
   start: ({ vendor: { baseURL } }) => ({
     model: 'openai-compatible/m',
@@ -221,6 +243,7 @@ const vendor = {
     const client = await opened(stage)
     await prompt(client, 'm1')
     await prompt(client, 's1', { delivery: 'steer' })
+    await prompt(client, 'm2')
     await over(client)
   },
   expects: ({ place }) => place.vendor.faults,
@@ -239,6 +262,7 @@ export const ends = [
   oneShot,
   oneShotAfter,
   beside,
+  owing,
   renewing,
   vendor,
 ].map((scenario) => ({ sessions: ['s'], gates: [], ...scenario }))

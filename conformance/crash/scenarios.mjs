@@ -93,7 +93,7 @@ const tools = {
     await prompt(client, 'm1')
     await over(client)
   },
-  shows: ['tool/result ok', 'tool/result tool_input', 'turn/end completed'],
+  shows: [...Array.from({ length: 6 }, () => 'tool/result ok'), 'tool/result tool_input', 'turn/end completed'],
   // The lease is given up, and what is in the background still runs.
   always: [['write.after-commit:release#1']],
 }

@@ -4,9 +4,12 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 
-/** Starts it. `script` has an answer for each assistant message: {text?, calls?: [{name, input}]}; behind its end it says `more`. */
-export async function startVendor(script) {
-  const vendor = new Vendor(script)
+/**
+ * Starts it. `script` has an answer for each assistant message: {text?, calls?: [{name, input}]}; behind its end it says `more`.
+ * `committed` answers the facts that are kept at the moment of a request.
+ */
+export async function startVendor(script, committed) {
+  const vendor = new Vendor(script, committed)
   await vendor.listen()
   return vendor
 }
@@ -15,13 +18,18 @@ class Vendor {
   /** What was wrong with requests. */
   faults = []
   #script
+  #committed
   #last = []
   #http
 
-  constructor(script) {
+  constructor(script, committed) {
     this.#script = script
+    this.#committed = committed
     this.#http = createServer((request, response) => {
-      this.#answer(request, response).catch((error) => response.destroy(error))
+      this.#answer(request, response).catch((error) => {
+        this.faults.push(error.stack)
+        response.destroy()
+      })
     })
   }
 
@@ -48,7 +56,7 @@ class Vendor {
       return // The runtime died while it asked.
     }
     const { messages } = JSON.parse(Buffer.concat(pieces).toString('utf8'))
-    this.faults.push(...invalid(messages))
+    this.faults.push(...invalid(messages), ...uncommitted(messages, this.#committed()))
     // TU-9: what was sent once is sent again, whichever runtime asks.
     if (!isDeepStrictEqual(messages.slice(0, this.#last.length), this.#last))
       this.faults.push('TU-9: a request does not begin with the one before')
@@ -65,6 +73,16 @@ class Vendor {
     say({}, calls.length > 0 ? 'tool_calls' : 'stop')
     response.end('data: [DONE]\n\n')
   }
+}
+
+/** IN-8, TU-3: what a request tells the model is committed before it is made. */
+function uncommitted(messages, facts) {
+  const kept = { user: 'inbox/admitted', assistant: 'assistant/message', tool: 'tool/result' }
+  return Object.entries(kept).flatMap(([role, type]) => {
+    const told = messages.filter((message) => message.role === role).length
+    const count = facts.filter((fact) => fact.type === type).length
+    return told <= count ? [] : [`TU-3: a request has ${told} messages of ${role}, and ${count} facts ${type} are committed`]
+  })
 }
 
 /** TU-8: every call has its answer right behind it, once, and nothing else is answered. */
