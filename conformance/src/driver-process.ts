@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
+import { atExit } from './at-exit.ts'
 import { isObject, type Json, type JsonObject } from './case.ts'
 import { type Deferred, deferred } from './deferred.ts'
 import { HarnessError } from './harness-error.ts'
@@ -71,6 +72,7 @@ export class DriverProcess {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
     })
+    const ended = atExit(() => this.kill())
     const lines = new Lines((line) => this.#hear(line))
     this.#child.stdout?.on('data', (chunk: Buffer) => lines.push(chunk))
     this.#child.stderr?.on('data', (chunk: Buffer) => {
@@ -81,6 +83,7 @@ export class DriverProcess {
       this.#child.once('error', (error) => this.#lose(`it could not be started: ${error.message}`, resolveEnd))
       this.#child.once('close', (code, signal) => this.#lose(`it ended with ${signal ?? `status ${code}`}`, resolveEnd))
     })
+    void this.ended.then(ended)
   }
 
   async hello(): Promise<Hello> {

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endOnSignals } from './at-exit.ts'
 import type { Case } from './case.ts'
 import { type DriverSpec, readDriver } from './driver-process.ts'
 import { type Expected, isUnexpected, judgeAll, readExpected } from './expected.ts'
@@ -33,6 +34,8 @@ const surroundings = () => ({
 const builtIn = ['typescript', 'python']
 
 interface Chosen {
+  /** As the command line names it. */
+  given: string
   spec: DriverSpec
   expected: readonly Expected[]
 }
@@ -42,7 +45,7 @@ function driversOf(names: readonly string[]): Chosen[] {
     const path = builtIn.includes(name) || !/[./]/.test(name) ? join(root, 'drivers', name, 'driver.yaml') : name
     if (!existsSync(path))
       throw new UsageError(`--driver ${name}: there is no ${path}; it is a driver.yaml, or one of ${builtIn.join(', ')}`)
-    return { spec: readDriver(path), expected: readExpected(join(dirname(path), 'expected-failures.yaml')) }
+    return { given: name, spec: readDriver(path), expected: readExpected(join(dirname(path), 'expected-failures.yaml')) }
   })
 }
 
@@ -78,6 +81,7 @@ async function run(options: RunOptions): Promise<number> {
     jobs: options.jobs,
     repeat: options.repeat,
     seed: options.shuffle,
+    watchdogMs: options.watchdogMs,
     onVerdict: (verdict, done, of) => progress.show(verdict, done, of),
   })
   progress.end()
@@ -87,10 +91,7 @@ async function run(options: RunOptions): Promise<number> {
   const faults = [...stale, ...lostEntries(expected, all), ...(options.coverage ? coverageFaults(rules, all, reasons, surroundings()) : [])]
   const covered = rules.filter((rule) => judged.some(({ covers }) => covers.includes(rule)))
   out(`\n${matrixText(covered, judged, process.stdout.columns ?? 100)}\n`)
-  for (const each of unexpected)
-    out(
-      `${line(each)}\n    again: conformance run --only ${each.caseId}${each.subject === 'server' ? '' : ` --driver ${each.subject}`}${kept(options, each)}`,
-    )
+  for (const each of unexpected) out(`${line(each)}\n    again: ${again(each, drivers, options)}${kept(options, each)}`)
   for (const fault of faults) out(`FAULT  ${fault}`)
   if (options.junit !== null) write(options.junit, junit(judged))
   if (options.json !== null) write(options.json, `${JSON.stringify(judged, null, 2)}\n`)
@@ -100,6 +101,14 @@ async function run(options: RunOptions): Promise<number> {
   out(`${count('pass')} passed, ${unexpected.length + faults.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   if (judged.some(({ verdict }) => verdict === 'harness-error')) return 2
   return unexpected.length + faults.length > 0 ? 1 : 0
+}
+
+/** The command that runs it alone; what two subjects left differently needs both. */
+function again({ caseId, subject }: Verdict, drivers: readonly Chosen[], { server }: RunOptions): string {
+  const given = drivers.find(({ spec }) => spec.name === subject)?.given
+  const only = given === undefined ? drivers.map((each) => each.given).filter((name) => !builtIn.includes(name)) : [given]
+  const command = server === null ? '' : ` --server "${server.join(' ')}"`
+  return `conformance run --only ${caseId.replace(/@.*/, '')}${only.map((name) => ` --driver ${name}`).join('')}${command}`
 }
 
 function lostEntries(expected: ReadonlyMap<string, readonly Expected[]>, cases: readonly Case[]): string[] {
@@ -163,6 +172,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+endOnSignals()
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   const plain = error instanceof UsageError || error instanceof HarnessError
   process.stderr.write(`conformance: ${plain ? error.message : error instanceof Error ? error.stack : String(error)}\n`)

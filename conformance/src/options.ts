@@ -1,5 +1,6 @@
 // Owns the command line: what it may say, and a usage error that names what would be right.
 import { parseArgs } from 'node:util'
+import { WATCHDOG_MS } from './run-case.ts'
 
 export class UsageError extends Error {}
 
@@ -20,6 +21,7 @@ export interface RunOptions {
   /** Where a failure's transcript goes. */
   keep: string | null
   coverage: boolean
+  watchdogMs: number
 }
 
 export type Command = RunOptions | { command: 'doctor'; drivers: readonly string[] } | { command: 'help' }
@@ -72,6 +74,7 @@ export function readOptions(args: readonly string[]): Command {
     markdown: values.markdown ?? null,
     keep: values.keep ?? 'conformance-failures',
     coverage: values['no-coverage'] !== true && !narrowed,
+    watchdogMs: count('--watchdog', values.watchdog, WATCHDOG_MS),
   }
 }
 
@@ -83,7 +86,7 @@ function parsed(args: readonly string[]) {
       args: [...args],
       options: {
         ...{ layer: several, only: several, driver: several, server: text, shuffle: text, repeat: text, jobs: text },
-        ...{ junit: text, json: text, markdown: text, keep: text, 'no-coverage': { type: 'boolean' } },
+        ...{ junit: text, json: text, markdown: text, keep: text, watchdog: text, 'no-coverage': { type: 'boolean' } },
       },
     })
   } catch (error) {

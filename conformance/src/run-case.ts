@@ -24,6 +24,7 @@ export interface Surroundings {
   server: readonly string[]
   schema: FrameSchema
   endpoints: Endpoints
+  watchdogMs: number
 }
 
 /** A driver at work, and what it offers. */
@@ -37,19 +38,23 @@ export async function runCase(of: Case, subject: Subject | null, surroundings: S
   const begun = performance.now()
   const world = await World.open(of, surroundings.server, surroundings.schema)
   const name = subject?.process.spec.name ?? 'server'
-  let watchdog: NodeJS.Timeout | undefined
-  const hang = new Promise<'hang'>((resolve) => {
-    watchdog = setTimeout(() => resolve('hang'), WATCHDOG_MS)
-  })
-  const { verdict, reasons } = await Promise.race([play(of, subject, surroundings, world), hang]).then(
-    (played): { verdict: VerdictName; reasons: string[] } =>
-      played === 'hang' ? { verdict: 'hang', reasons: [`it had not ended after ${WATCHDOG_MS} ms`] } : judge(of, name, world),
+  const limit = surroundings.watchdogMs
+  let { verdict, reasons } = await within(limit, play(of, subject, surroundings, world)).then(
+    (ended): { verdict: VerdictName; reasons: string[] } =>
+      ended ? judge(of, name, world) : { verdict: 'hang', reasons: [`it had not ended after ${limit} ms`] },
     (error: Error) => blame(error, subject),
   )
-  clearTimeout(watchdog)
+  // What hangs may also never come to an end of its own.
+  if (verdict === 'hang') subject?.process.kill()
   const stderr = [subject?.process.stderr ?? '', ...world.servers.map((server) => server.stderr)].filter((text) => text !== '').join('\n')
   const trace = verdict === 'pass' && of.layer === 'L3' && of.uncompared === null ? traceOf(of, world.values) : null
-  await world.remove()
+  const removed = world.remove()
+  if (!(await within(limit, removed))) {
+    subject?.process.kill()
+    await within(limit, removed)
+    verdict = 'hang'
+    reasons = [...reasons, `what it began had not ended ${limit} ms after its end`]
+  }
   return {
     caseId: of.id,
     subject: name,
@@ -60,6 +65,19 @@ export async function runCase(of: Case, subject: Subject | null, surroundings: S
     stderr,
     ms: performance.now() - begun,
     trace,
+  }
+}
+
+/** Whether the work ended in that time. */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  let watchdog: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    watchdog = setTimeout(() => resolve(false), ms)
+  })
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    clearTimeout(watchdog)
   }
 }
 

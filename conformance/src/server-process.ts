@@ -1,5 +1,6 @@
 // Owns one real server: any command that speaks the protocol on its stdin and stdout.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { atExit } from './at-exit.ts'
 
 export interface ServerEnd {
   code: number | null
@@ -26,6 +27,7 @@ export class ServerProcess {
       })
       this.#child.once('close', (code, signal) => resolve({ code, signal }))
     })
+    void this.exited.then(atExit(() => this.remove()))
   }
 
   get pid(): number | undefined {

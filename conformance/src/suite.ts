@@ -17,6 +17,8 @@ export interface SuiteOptions {
   repeat: number
   /** Null: in the order of their ids. */
   seed: number | null
+  /** A case that has not ended by then hangs. */
+  watchdogMs: number
   onVerdict(verdict: Verdict, done: number, of: number): void
 }
 
@@ -28,7 +30,12 @@ interface Task {
 
 export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
   const endpoints = await Endpoints.open()
-  const surroundings: Surroundings = { server: options.server, schema: new FrameSchema(options.schema), endpoints }
+  const surroundings: Surroundings = {
+    server: options.server,
+    schema: new FrameSchema(options.schema),
+    endpoints,
+    watchdogMs: options.watchdogMs,
+  }
   const callers = await driversThatCall(options.drivers)
   const once = options.cases.flatMap((of): Task[] =>
     of.layer === 'L1'

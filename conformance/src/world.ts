@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { atExit } from './at-exit.ts'
 import type { Case } from './case.ts'
 import type { FrameSchema } from './frame-check.ts'
 import { type CaseModel, httpModel, scriptedModel } from './model.ts'
@@ -25,6 +26,8 @@ export class World {
   readonly #home: string
   readonly #server: readonly string[]
   readonly #env: Readonly<Record<string, string>>
+  /** Says that the directory is gone. */
+  readonly #kept: () => void
   readonly #cleanups: (() => void | Promise<void>)[] = []
 
   private constructor(of: Case, home: string, model: CaseModel, server: readonly string[], schema: FrameSchema) {
@@ -32,6 +35,7 @@ export class World {
     this.#server = server
     this.#home = home
     this.cwd = join(home, 'work')
+    this.#kept = atExit(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }))
     this.model = model
     for (const [name, text] of Object.entries(of.files)) this.writeFile(name, text)
     this.#env = of.env
@@ -86,5 +90,6 @@ export class World {
     await Promise.all(this.servers.map(({ exited }) => exited))
     await this.model.close()
     rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 })
+    this.#kept()
   }
 }
