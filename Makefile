@@ -9,7 +9,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BIN := node_modules/.bin
 
-.PHONY: help setup build demo demo-local-model test check gen bench crash pack fmt clean \
+.PHONY: help setup build demo demo-local-model test check gen bench conformance conformance-soak crash pack fmt clean \
 	need-node need-python check-lint check-types check-python check-drift check-arrows check-sizes check-hygiene
 
 help: ## list the targets
@@ -90,6 +90,12 @@ check-hygiene:
 
 bench: setup ## measure, against the floor
 	@node conformance/bench/bench.mjs
+
+conformance: setup ## does the runtime, do both SDKs keep the contract? (SEED=n fixes the order)
+	@$(BIN)/conformance run --jobs 2 --shuffle $(or $(SEED),random)
+
+conformance-soak: setup ## the same twenty times, in an order of its own each time (slow)
+	@for i in {1..20}; do $(BIN)/conformance run --jobs 2 --shuffle random; done
 
 crash: setup ## kill the runtime at every point of every scenario, or KILLS=1000 times at random (slow)
 	@node conformance/crash/crash.mjs $(if $(KILLS),--kills $(KILLS),--full)

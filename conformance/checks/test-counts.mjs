@@ -24,8 +24,8 @@ export function fromJunit(xml) {
 
 /** A script's last line. */
 export function fromLastLine(line) {
-  const match = /^(\d+) passed, (\d+) failed$/.exec(line)
-  return match ? { passed: Number(match[1]), failed: Number(match[2]), skipped: 0 } : undefined
+  const match = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$/.exec(line)
+  return match ? { passed: Number(match[1]), failed: Number(match[2]), skipped: Number(match[3] ?? 0) } : undefined
 }
 
 /** A suite's verdict: `how` says how it ended when it did not end well. */

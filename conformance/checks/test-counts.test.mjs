@@ -25,6 +25,8 @@ test('pytest: errors are failures, and skips are no passes', () => {
 
 test('script: only the exact last line counts', () => {
   expect(fromLastLine('12 passed, 1 failed')).toEqual({ passed: 12, failed: 1, skipped: 0 })
+  expect(fromLastLine('12 passed, 0 failed, 3 skipped')).toEqual({ passed: 12, failed: 0, skipped: 3 })
+  expect(fromLastLine('12 passed, 0 failed, and 3 skipped')).toBeUndefined()
   expect(fromLastLine('all 12 passed, 1 failed')).toBeUndefined()
   expect(fromLastLine('')).toBeUndefined()
 })

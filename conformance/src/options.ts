@@ -1,4 +1,5 @@
 // Owns the command line: what it may say, and a usage error that names what would be right.
+import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { WATCHDOG_MS } from './run-case.ts'
 
@@ -37,7 +38,7 @@ Options of run and list
   --only ID             only this case, or those of this area (runs/); may be given several times
   --driver F            a driver.yaml, or typescript, python; may be given several times. Default: both
   --server "CMD"        the server under test. Default: quiesce serve --stdio
-  --shuffle SEED        in an order that this number fixes
+  --shuffle SEED        in an order that this number fixes; random: by one that is printed
   --repeat N            each case N times
   --jobs N              so many at once. Default: 2
   --junit F, --json F, --markdown F   what came, as files
@@ -66,7 +67,7 @@ export function readOptions(args: readonly string[]): Command {
     only: many(values.only),
     drivers: many(values.driver),
     server: values.server === undefined ? null : words(values.server),
-    shuffle: values.shuffle === undefined ? null : count('--shuffle', values.shuffle, 0, 0),
+    shuffle: values.shuffle === undefined ? null : values.shuffle === 'random' ? randomInt(2 ** 31) : count('--shuffle', values.shuffle, 0, 0),
     repeat: count('--repeat', values.repeat, 1),
     jobs: count('--jobs', values.jobs, 2),
     junit: values.junit ?? null,
