@@ -41,6 +41,8 @@ export class SdkOracle {
   /** By id: the subscription's call. */
   #subscriptions = new Map()
   #subscribed = []
+  /** What the answer to a prompt makes of its run, once all that came along with it was looked at: the run may have ended by then. */
+  #late = []
   #fate = null
   /** Requests of the runtime, each of which is to be refused. */
   refused = 0
@@ -108,6 +110,7 @@ export class SdkOracle {
   /** Bytes came. */
   feed(bytes) {
     this.#read(bytes)
+    for (const [call, outcome] of this.#late.splice(0)) this.#settle(call, outcome)
     // What has failed by now is not begun.
     for (const call of this.#subscribed.splice(0))
       if (call.outcome === null && (call.kind === 'run' || call.kind === 'stream')) this.prompts += 1
@@ -171,14 +174,15 @@ export class SdkOracle {
     this.#pending.delete(id)
     const { call, method } = pending
     if (call.outcome !== null) return undefined
-    if (result === undefined) return this.#settle(call, isError(error) ? rpcError(error) : protocolError)
-    if (!fits(resultOf(method), result)) return this.#settle(call, protocolError)
+    const settle = (outcome) => (method === 'session/prompt' ? this.#late.push([call, outcome]) : this.#settle(call, outcome))
+    if (result === undefined) return settle(isError(error) ? rpcError(error) : protocolError)
+    if (!fits(resultOf(method), result)) return settle(protocolError)
+    if (method === 'session/prompt') return result.messageId === call.message ? undefined : settle(protocolError)
     return this.#answered(call, method, result)
   }
 
   #answered(call, method, result) {
     if (method === 'session/subscribe') return this.#opened(call, result)
-    if (method === 'session/prompt') return result.messageId === call.message ? undefined : this.#settle(call, protocolError)
     if (method === 'initialize') return this.#settle(call, result.protocol === 1 ? { ok: null } : refusal('unsupported_protocol'))
     return this.#settle(call, { ok: result })
   }

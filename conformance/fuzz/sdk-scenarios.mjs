@@ -223,11 +223,10 @@ class Scenario {
   }
 
   #factLine(call, fact) {
-    return this.#line({
-      jsonrpc: '2.0',
-      method: 'session.event',
-      params: { subscriptionId: call.subscription, sessionId: call.session, event: fact },
-    })
+    // Whose fact it is says the frame around it, whatever the fact says.
+    const event = this.#random.once(40) ? { ...fact, sessionId: 'another' } : fact
+    const params = { subscriptionId: call.subscription, sessionId: call.session, event }
+    return this.#line({ jsonrpc: '2.0', method: 'session.event', params })
   }
 
   // What no call is the worse for.

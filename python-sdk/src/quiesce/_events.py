@@ -9,7 +9,7 @@ from typing import Any
 from ._errors import ProtocolError
 from ._generated import models
 from ._shown import shown
-from ._wire import MalformedValueError
+from ._wire import MalformedValueError, decode
 
 SessionEvent = models.Fact
 """One committed fact: `session_id`, `seq`, `time` (Unix milliseconds), `type`, `data`.
@@ -31,16 +31,20 @@ def warm_up() -> None:
 
 
 def decode_event(session_id: str, raw: dict[str, Any]) -> SessionEvent:
-    """The fact, with its session filled in.
+    """The fact, with its session filled in: the one that the frame around it names, whatever the fact itself says.
 
     Raises ProtocolError, which names the fact and the place of the fault (FR-4).
     """
     raw.setdefault("sessionId", session_id)
     try:
-        return models.decode_fact(raw)
+        event = models.decode_fact(raw)
+        if event.session_id != session_id:  # it says another
+            frame = {"subscriptionId": "", "sessionId": session_id, "event": raw}
+            event.session_id = decode(models.SessionEventFrame, frame).session_id
     except MalformedValueError as error:
         what = f"{shown(raw.get('type'), 60)} with seq {shown(raw.get('seq'), 60)}"
         raise ProtocolError(f"session {session_id}: the fact {what} is malformed: {error}") from None
+    return event
 
 
 class Sequence:
