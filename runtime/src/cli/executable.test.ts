@@ -203,7 +203,9 @@ describe('quiesce serve --stdio', () => {
     const answers = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
     const answer = (id: number) => answers.find((each) => each.id === id)
     expect(answer(3).error).toMatchObject({
-      message: expect.stringMatching(/full\.db failed: it could not be read or written: the disk failed, or a quota or a limit on the size of files/),
+      message: expect.stringMatching(
+        /full\.db failed: it could not be read or written: the disk failed, or a quota or a limit on the size of files/,
+      ),
       data: { code: 'storage_unavailable', retryable: true },
     })
     expect(answer(4).result.events).toMatchObject([{ type: 'session/create' }])
