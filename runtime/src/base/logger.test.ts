@@ -62,4 +62,40 @@ describe('the logger', () => {
     expect(entries[1]).toEqual(['error', { error: 'just text' }, 'another'])
     expect(JSON.stringify(entries)).not.toMatch(/sk-123|private/)
   })
+
+  it('reports a refusal without a stack, and one that comes again and again once a minute, with how often it came', async () => {
+    const { entries, load, open } = recorder()
+    let now = 0
+    const logger = openLogger('warn', load, () => now)
+    open()
+    const refusal = () => Object.assign(new Error('the disk is full'), { name: 'Refusal', code: 'storage_unavailable' })
+    for (let second = 0; second < 130; second += 2) {
+      now = second * 1000
+      logger.report('leases could not be renewed', refusal())
+    }
+    logger.report('leases could not be renewed', new Error('another'))
+    logger.report('something else', refusal())
+    await logger.flush()
+    const fields = { error: 'the disk is full', code: 'storage_unavailable' }
+    expect(entries.slice(0, 3)).toEqual([
+      ['error', fields, 'leases could not be renewed'],
+      ['error', { ...fields, repeated: 29 }, 'leases could not be renewed'],
+      ['error', { ...fields, repeated: 29 }, 'leases could not be renewed'],
+    ])
+    expect(entries.slice(3).map(([, { error }, what]) => `${what}: ${error}`)).toEqual([
+      'leases could not be renewed: another',
+      'something else: the disk is full',
+    ])
+  })
+
+  it('keeps no more than a few hundred reports in mind', async () => {
+    const { entries, load, open } = recorder()
+    const logger = openLogger('warn', load, () => 0)
+    open()
+    for (let n = 0; n < 300; n += 1) logger.report(`what ${n}`, null)
+    logger.report('what 0', null)
+    logger.report('what 299', null)
+    await logger.flush()
+    expect(entries).toHaveLength(301)
+  })
 })

@@ -9,13 +9,20 @@ export type WriteEntry = (level: EntryLevel, fields: Readonly<Record<string, unk
 
 export interface Logger {
   log(level: EntryLevel, message: string, fields?: Readonly<Record<string, unknown>>): void
-  /** A fault, with its stack and without what hangs on it: requests and headers may hold secrets (FR-7). */
+  /**
+   * A fault, with its stack and without what hangs on it: requests and headers may hold secrets (FR-7). A refusal has no stack, since
+   * its message says all. One that comes again and again, as of a store that is gone, is written once a minute.
+   */
   report(what: string, error: unknown): void
   /** Resolves once what was logged is written. */
   flush(): Promise<void>
 }
 
-export function openLogger(level: LogLevel, load: () => Promise<WriteEntry> = loadPino): Logger {
+/** How long a report that is the same as an earlier one is only counted, in ms; and of how many that is known. */
+const REPEAT_MS = 60_000
+const KNOWN_REPORTS = 200
+
+export function openLogger(level: LogLevel, load: () => Promise<WriteEntry> = loadPino, monotonic = () => performance.now()): Logger {
   let write: WriteEntry | null = null
   let loading: Promise<void> | null = null
   const waiting: Parameters<WriteEntry>[] = []
@@ -32,20 +39,43 @@ export function openLogger(level: LogLevel, load: () => Promise<WriteEntry> = lo
       loading ??= begin()
     }
   }
+  const reported = new Map<string, { at: number; repeated: number }>()
+  const report: Logger['report'] = (what, error) => {
+    const fields = faultFields(error)
+    const key = `${what}\n${fields.error}`
+    const earlier = reported.get(key)
+    const at = monotonic()
+    if (earlier !== undefined && at - earlier.at < REPEAT_MS) {
+      earlier.repeated += 1
+      return
+    }
+    if (reported.size >= KNOWN_REPORTS) reported.clear()
+    reported.set(key, { at, repeated: 0 })
+    log('error', what, earlier === undefined || earlier.repeated === 0 ? fields : { ...fields, repeated: earlier.repeated })
+  }
   return {
     log,
-    report: (what, error) => log('error', what, faultFields(error)),
+    report,
     flush: async () => {
       await loading
     },
   }
 }
 
+/** What was refused on purpose: where that was in the code helps nobody. */
+const refusals = new Set(['Refusal', 'StoreFault'])
+
 function faultFields(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) }
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   const cause = error.cause instanceof Error ? `${error.cause.name}: ${error.cause.message}` : undefined
-  return { error: error.message, stack: error.stack, ...(code !== undefined && { code }), ...(cause !== undefined && { cause }) }
+  const stack = refusals.has(error.name) ? undefined : error.stack
+  return {
+    error: error.message,
+    ...(stack !== undefined && { stack }),
+    ...(code !== undefined && { code }),
+    ...(cause !== undefined && { cause }),
+  }
 }
 
 /** Where the writer can't be loaded: a log is never worth a crash. */
