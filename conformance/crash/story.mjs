@@ -7,7 +7,7 @@ import { LogReading } from './log-rules.mjs'
 import { Place } from './place.mjs'
 
 /** Only a case that hangs takes so long. */
-const HUNG_MS = 30_000
+const HUNG_MS = 60_000
 
 const living = new Set()
 
