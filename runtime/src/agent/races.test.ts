@@ -1,6 +1,8 @@
 // Races that random schedules found, each pinned on its own.
 import { expect, test, vi } from 'vitest'
+import { fact } from '../log/facts.ts'
 import { brokenRules } from '../log/log-rules.fixture.ts'
+import { Refusal } from '../log/refusal.ts'
 import { quiet, Rig, says } from './agent-rig.fixture.ts'
 import { WATCH_MS } from './elsewhere.ts'
 
@@ -104,4 +106,20 @@ test('RE-3: a message for a session held elsewhere is watched over from its rece
   rig.clock.advance(WATCH_MS)
   ;(await rig.nextAsk()).answer(says('hi'))
   await rig.idle()
+})
+
+test('RE-6: a receipt that is committed is answered, though what came before it can not be read for who began to follow', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const other = rig.boot()
+  const closed: string[] = []
+  const commit = rig.store.commit.bind(rig.store)
+  vi.spyOn(rig.store, 'commit').mockImplementationOnce(async (request) => {
+    await other.log.follow('s', { facts: () => undefined, closed: (reason) => closed.push(reason) })
+    await commit({ sessionId: 's', facts: [fact('session/update', 1, { change: { title: 'x' } })] })
+    vi.spyOn(rig.store, 'read').mockRejectedValueOnce(new Refusal('storage_unavailable', 'the disk is gone'))
+    return commit(request)
+  })
+  expect(await other.sessions.prompt({ sessionId: 's', content: 'hello', messageId: 'm' })).toEqual({ messageId: 'm' })
+  expect(closed).toEqual(['storage'])
 })

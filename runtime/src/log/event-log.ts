@@ -102,8 +102,13 @@ export class EventLog {
     if (session === undefined) return result
     const own = result.ok ? request.facts.map((made, i) => placed(session.sessionId, result.first + i, made)) : []
     const foreign = result.ok || result.refused === 'unmet' ? result.foreign : []
+    if (session.absorb([...foreign, ...own])) return result
     // It began to be followed while the commit was under way: what another runtime put in between has to be read.
-    if (!session.absorb([...foreign, ...own])) await this.refresh(request.sessionId)
+    await this.refresh(request.sessionId).catch((error: Error) => {
+      if (!result.ok) throw error
+      // What is committed is committed, and so it is answered: only following it can't go on here.
+      this.close(request.sessionId, 'storage', error)
+    })
     return result
   }
 
