@@ -25,8 +25,9 @@ export class GatedRuntime {
   phase: 'up' | 'stopping' | 'gone' = 'up'
   /** Nothing of it moves. */
   stalled = false
-  /** Its store fails. */
+  /** Its store fails; or its next call does. */
   broken = false
+  hiccups = false
   /** How often its store has failed, and how often it had when it took the lease. */
   failures = 0
   failuresAtLease = 0
@@ -79,7 +80,8 @@ export class GatedRuntime {
       if (home.reply()) this.failures += 1
     } else if (gate !== 'apply') this.gates.pass(gate)
     else {
-      const failed = this.broken
+      const failed = this.broken || this.hiccups
+      this.hiccups = false
       home.apply((text) => ({ reply: failed ? observed.refuse(this.name, text) : observed.perform(this.name, text), failed }))
     }
     const happened = observed.happenings.slice(before)

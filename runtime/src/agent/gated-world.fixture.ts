@@ -95,6 +95,7 @@ export class World {
       case 'stall':
       case 'wake':
       case 'break':
+      case 'hiccup':
       case 'mend':
         await this.#drain()
         return this.#befall(move)
@@ -133,6 +134,7 @@ export class World {
       stall: ({ stalled }: GatedRuntime) => !stalled,
       wake: ({ stalled }: GatedRuntime) => stalled,
       break: ({ broken }: GatedRuntime) => !broken,
+      hiccup: ({ broken }: GatedRuntime) => !broken,
       mend: ({ broken }: GatedRuntime) => broken,
     }[move.do]
     const fitting = running.filter(fits)
@@ -145,6 +147,7 @@ export class World {
     this.#note(runtime.name, () => `${move.do}s`)
     if (move.do === 'shutdown') return this.#act(runtime, false, () => runtime.shutdown())
     if (move.do === 'stall' || move.do === 'wake') runtime.stalled = move.do === 'stall'
+    else if (move.do === 'hiccup') runtime.hiccups = true
     else runtime.broken = move.do === 'break'
     return true
   }
@@ -190,10 +193,13 @@ export class World {
     this.#note('everything', () => 'comes to rest')
     for (const runtime of this.#running) {
       runtime.broken = false
+      runtime.hiccups = false
       runtime.stalled = false
     }
     const left = this.#running.find(({ phase }) => phase === 'up') ?? this.#boot()
     if (ending !== 'all') for (const runtime of this.#running) if (runtime !== left) runtime.kill(ending === 'survivor')
+    // What ends an activation waits for models and tools that take their time after an abort.
+    const mayWait = this.#scenario.lingering ? ['delete', 'shutdown'] : []
     let [isSeenTo, waited] = [false, 0]
     for (let [round, quiet] = [0, 0]; round < ROUNDS && quiet < 4 && observed.broken.length === 0; round += 1) {
       isSeenTo ||= await this.#seeTo()
@@ -203,7 +209,7 @@ export class World {
       waited = isSeenTo && isDue(observed.state) && observed.processes.dead.has(holder ?? '') ? waited + 1 : 0
       if (waited > 4) observed.broke(`RE-4: the lease of ${holder}, which is known to be dead, is waited for`)
       for (const { effects } of this.#running) observed.broke(...effects.deaf())
-      if (round === 0) observed.broke(...this.#hanging(['delete', 'shutdown']).map((what) => `IN-1: ${what} waits for the agent`))
+      if (round === 0) observed.broke(...this.#hanging(mayWait).map((what) => `IN-1: ${what} waits for the agent`))
       const answered = await this.#answerAll()
       quiet = answered || isDue(observed.state) || this.#hanging([]).length > 0 ? 0 : quiet + 1
       if (!answered) this.#time.now += 1_000

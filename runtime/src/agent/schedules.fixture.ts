@@ -11,10 +11,13 @@ export type ClientMove =
   | { do: 'update'; who: number; what: 'title' | 'model' | 'permissions' }
   | { do: 'collect' | 'look' | 'leave' | 'delete'; who: number }
 
-/** `crash` is a process that dies where everybody sees it, and the next one, with a client that waits for the session. */
+/**
+ * `crash` is a process that dies where everybody sees it, and the next one, with a client that waits for the session; a store that
+ * `hiccup`s fails once.
+ */
 export type ProcessMove =
   | { do: 'kill'; who: number; known: boolean }
-  | { do: 'boot' | 'crash' | 'shutdown' | 'stall' | 'wake' | 'break' | 'mend'; who: number }
+  | { do: 'boot' | 'crash' | 'shutdown' | 'stall' | 'wake' | 'break' | 'hiccup' | 'mend'; who: number }
 
 export type Move =
   | ClientMove
@@ -82,6 +85,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   move(1, 'stall', { who }),
   move(1, 'wake', { who }),
   move(1, 'break', { who }),
+  move(1, 'hiccup', { who }),
   move(2, 'mend', { who }),
 )
 
