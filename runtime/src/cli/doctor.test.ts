@@ -26,13 +26,18 @@ const user = (config: object) => writeFileSync(join(root, '.config/quiesce/confi
 const workspace = (config: object) => writeFileSync(join(cwd, 'quiesce.yaml'), JSON.stringify(config))
 
 /** What it says, with paths that are as short as anybody's. */
-async function examine(options: Partial<DoctorOptions> = {}, given: Record<string, string> = {}, store?: Refusal) {
-  const { status, printed } = await run({ json: true, config: {}, ...options }, given, store)
+async function examine(options: Partial<DoctorOptions> = {}, given: Record<string, string> = {}, store?: Refusal, check?: () => string[]) {
+  const { status, printed } = await run({ json: true, config: {}, ...options }, given, store, check)
   const told = JSON.parse(printed.replaceAll(root, '/home/me'))
   return { status, told, text: diagnosisText(told) }
 }
 
-async function run(options: DoctorOptions, given: Record<string, string>, store?: Refusal): Promise<{ status: number; printed: string }> {
+async function run(
+  options: DoctorOptions,
+  given: Record<string, string>,
+  store?: Refusal,
+  check: () => string[] = () => [],
+): Promise<{ status: number; printed: string }> {
   const env = { HOME: root, ...given }
   let printed = ''
   let now = 0
@@ -41,7 +46,7 @@ async function run(options: DoctorOptions, given: Record<string, string>, store?
     env,
     openStore: async () => {
       if (store !== undefined) throw store
-      return { stats: async () => ({ driver: 'libsql' }), close: async () => undefined }
+      return { stats: async () => ({ driver: 'libsql' }), check: async () => check(), close: async () => undefined }
     },
     storeVersion: 7,
     openModels: (config: Config) => {
@@ -64,6 +69,23 @@ async function run(options: DoctorOptions, given: Record<string, string>, store?
   })
   return { status, printed }
 }
+
+describe('a store that opens, and is not well (RE-6)', () => {
+  it('is a problem: what was found, or what the look at it met', async () => {
+    const model = { QUIESCE_MODEL: 'scripted/demo' }
+    const found = await examine({}, model, undefined, () => ['fact 3 can not be read', 'the disk is full'])
+    expect(found).toMatchObject({
+      status: 1,
+      told: { healthy: false, store: { opens: true }, problems: ['fact 3 can not be read; the disk is full'] },
+    })
+    expect(found.text).toContain('- fact 3 can not be read; the disk is full')
+    const met = await examine({}, model, undefined, () => {
+      throw new Refusal('storage_unavailable', 'it failed')
+    })
+    expect(met).toMatchObject({ status: 1, told: { problems: ['it failed'] } })
+    expect(await examine({}, model)).toMatchObject({ status: 0, told: { healthy: true } })
+  })
+})
 
 describe('what it shows', () => {
   it('reads well in 80 columns', async () => {

@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.ts'
 
 export interface DoctorPorts extends ConfigPlace {
   /** *Contract:* rejects with Refusal where the store can't be opened. */
-  openStore(config: Config): Promise<{ stats(): Promise<{ driver: string }>; close(): Promise<void> }>
+  openStore(config: Config): Promise<{ stats(): Promise<{ driver: string }>; check(): Promise<readonly string[]>; close(): Promise<void> }>
   /** The version of the tables that an opened store has. */
   storeVersion: number
   openModels(config: Config): Pick<ModelRegistry, 'list' | 'providers' | 'answer'>
@@ -31,6 +31,7 @@ export interface Diagnosis {
   version: string
   node: string
   platform: string
+  /** `problem`: why it doesn't open, or what else is wrong with it. */
   store: Sourced<string> & { opens: boolean; driver?: string; version?: number; problem?: string }
   model: Sourced<string | null>
   logLevel: Sourced<string>
@@ -69,7 +70,7 @@ async function diagnose(options: DoctorOptions, config: Config, ports: DoctorPor
   const probe = options.probe === true ? await probed(chosen, registry, ports) : undefined
   const problems = [
     ...config.problems.map(({ message }) => message),
-    ...(store.opens ? [] : [`the store does not open: ${store.problem ?? ''}`]),
+    ...(store.problem === undefined ? [] : [store.opens ? store.problem : `the store does not open: ${store.problem}`]),
     ...(chosen === undefined && !config.problems.some(({ key }) => key === 'model') ? [noModel] : []),
     ...(chosen?.available === false ? [chosen.reason ?? `${chosen.model} is not available`] : []),
     ...(probe?.ok === false && chosen?.available === true ? [`the model does not answer: ${probe.message}`] : []),
@@ -101,8 +102,9 @@ async function openedStore(config: Config, { openStore, storeVersion }: DoctorPo
   try {
     const store = await openStore(config)
     const { driver } = await store.stats()
+    const problems = await store.check().catch((error: Error) => [error.message])
     await store.close()
-    return { opens: true, driver, version: storeVersion }
+    return { opens: true, driver, version: storeVersion, ...(problems.length > 0 && { problem: problems.join('; ') }) }
   } catch (error) {
     return { opens: false, problem: error instanceof Error ? error.message : String(error) }
   }
