@@ -232,13 +232,14 @@ export class World {
 
   /** RE-3: somebody drives the session, or accepted an input that waits: whether a client comes or not, that one sees to it. */
   #isAnsweredFor(): boolean {
-    const { state } = this.observed
+    const { state, happenings } = this.observed
     const up = this.#running.filter(({ phase }) => phase === 'up')
     const holder = this.#running.find(({ name }) => name === state.lease.holder)
+    const hasFailed = holder !== undefined && holder.failures > holder.failuresAtLease
     // Where the store failed while the session was taken up, the lease is kept and nobody drives.
-    if (holder !== undefined && holder.failures > holder.failuresAtLease) return false
+    if (hasFailed && !happenings.some((made) => made.kind === 'commit' && made.epoch === state.lease.epoch)) return false
     // A runtime whose lease was taken does not watch over what it accepted while it did not know.
-    return up.some((runtime) => runtime === holder || (!runtime.ousted && runtime.clients.answersFor(state)))
+    return up.some((runtime) => (runtime === holder && !hasFailed) || (!runtime.ousted && runtime.clients.answersFor(state)))
   }
 
   async #flush(): Promise<void> {
