@@ -9,6 +9,8 @@ import { type Expected, isUnexpected, judgeAll, readExpected } from './expected.
 import { FrameSchema } from './frame-check.ts'
 import { HarnessError } from './harness-error.ts'
 import { loadCases } from './load.ts'
+import { readMutants } from './mutants.ts'
+import { runMutants } from './mutants-command.ts'
 import { type RunOptions, readOptions, UsageError, usage } from './options.ts'
 import { junit, line, markdown, matrixText } from './report.ts'
 import { coverageFaults, readReasons, rulesOf } from './rules.ts'
@@ -157,6 +159,28 @@ function list(options: RunOptions): number {
   return 0
 }
 
+async function mutants(only: readonly string[], jobs: number): Promise<number> {
+  const { repository } = surroundings()
+  if (repository === null)
+    throw new UsageError('mutants are made of what the repository of the project holds, and this is an installed suite')
+  const all = await readMutants(join(root, 'mutants'))
+  const lost = only.find((id) => !all.some((mutant) => mutant.id === id))
+  if (lost !== undefined) throw new UsageError(`--only ${lost}: no mutant is called so`)
+  const [typescript, python] = driversOf([])
+  if (typescript === undefined || python === undefined) throw new HarnessError('the drivers of both languages are needed')
+  const failed = await runMutants({
+    mutants: all.filter(({ id }) => only.length === 0 || only.includes(id)),
+    cases: loadCases(),
+    rules: rulesOf(contract),
+    repository,
+    drivers: { typescript: typescript.spec, python: python.spec },
+    schema,
+    jobs,
+    out,
+  })
+  return failed === 0 ? 0 : 1
+}
+
 async function main(args: readonly string[]): Promise<number> {
   const command = readOptions(args)
   switch (command.command) {
@@ -167,6 +191,8 @@ async function main(args: readonly string[]): Promise<number> {
       return list(command)
     case 'run':
       return run(command)
+    case 'mutants':
+      return mutants(command.only, command.jobs)
     case 'doctor':
       return (await import('./doctor.ts')).doctor(driversOf(command.drivers).map(({ spec }) => spec))
   }

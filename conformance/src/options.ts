@@ -25,13 +25,18 @@ export interface RunOptions {
   watchdogMs: number
 }
 
-export type Command = RunOptions | { command: 'doctor'; drivers: readonly string[] } | { command: 'help' }
+export type Command =
+  | RunOptions
+  | { command: 'doctor'; drivers: readonly string[] }
+  | { command: 'mutants'; only: readonly string[]; jobs: number }
+  | { command: 'help' }
 
 export const usage = `conformance: does a server, or an SDK, keep the contract?
 
   conformance run [options]        run the cases
   conformance list [options]       the cases, without running them
   conformance doctor [--driver F]  is a driver one?
+  conformance mutants [--only ID]  is each broken server and SDK found out? (only in the project's repository)
 
 Options of run and list
   --layer L0,L1,L2,L3   only these layers
@@ -56,7 +61,8 @@ export function readOptions(args: readonly string[]): Command {
   const { values } = parsed(rest)
   const many = (list: readonly string[] | undefined) => (list ?? []).flatMap((each) => each.split(','))
   if (command === 'doctor') return { command, drivers: many(values.driver) }
-  if (command !== 'run' && command !== 'list') throw new UsageError(`${command} is no command; there are run, list, doctor`)
+  if (command === 'mutants') return { command, only: many(values.only), jobs: count('--jobs', values.jobs, 2) }
+  if (command !== 'run' && command !== 'list') throw new UsageError(`${command} is no command; there are run, list, doctor, mutants`)
   const layers = many(values.layer)
   const wrong = layers.find((layer) => !['L0', 'L1', 'L2', 'L3'].includes(layer))
   if (wrong !== undefined) throw new UsageError(`--layer ${wrong}: there are L0, L1, L2, L3`)
@@ -67,7 +73,8 @@ export function readOptions(args: readonly string[]): Command {
     only: many(values.only),
     drivers: many(values.driver),
     server: values.server === undefined ? null : words(values.server),
-    shuffle: values.shuffle === undefined ? null : values.shuffle === 'random' ? randomInt(2 ** 31) : count('--shuffle', values.shuffle, 0, 0),
+    shuffle:
+      values.shuffle === undefined ? null : values.shuffle === 'random' ? randomInt(2 ** 31) : count('--shuffle', values.shuffle, 0, 0),
     repeat: count('--repeat', values.repeat, 1),
     jobs: count('--jobs', values.jobs, 2),
     junit: values.junit ?? null,
