@@ -1,8 +1,9 @@
 // Owns the steps of every layer: gates, files, and the values that a step leaves.
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesOf, objectOf, textOf } from './args.ts'
 import { isObject, type Json } from './case.ts'
+import { HarnessError } from './harness-error.ts'
 import { mismatches } from './match.ts'
 import { pipeSteps } from './pipes.ts'
 import type { World } from './world.ts'
@@ -14,11 +15,19 @@ export const commonSteps: Readonly<Record<string, StepRun>> = {
   release: async (world, args) => world.model.release(textOf('release', args, "a gate's name")),
   /** `reached: gate` */
   reached: async (world, args) => world.model.reached(textOf('reached', args, "a gate's name")),
+  /** `asked: {as}`: the bodies of what the model was asked so far; over HTTP alone. */
+  asked: async (world, args) => {
+    const asked = world.model.asked()
+    if (asked === null) throw new HarnessError('step asked: only a model behind HTTP is asked where the suite can see it')
+    world.values.set(textOf('asked', objectOf('asked', args).as ?? null), asked)
+  },
   /** `write: {path, text}`, or any other form of bytes. */
   write: async (world, args) => {
     const { path = null } = objectOf('write', args)
     world.writeFile(textOf('write', path), bytesOf('write', args))
   },
+  /** `remove: path`: the file, or the folder with all that is in it. */
+  remove: async (world, args) => rmSync(join(world.cwd, textOf('remove', args, 'a path')), { recursive: true }),
   /** `read: {path, as}`: the file's text, or null where there is none. */
   read: async (world, args) => {
     const { path = null, as = null } = objectOf('read', args)

@@ -20,6 +20,12 @@ export const operations = [
 /** These go on beside the steps that follow them, until they are awaited. */
 const background = new Set<string>(['run', 'stream', 'collect', 'events', 'notifications'])
 
+/** These are asked of a runtime, the others of a session. */
+const ofRuntime = new Set<string>([
+  ...['launch', 'close', 'ping', 'models', 'tools', 'create', 'get', 'list', 'delete'],
+  ...['call', 'notifications'],
+])
+
 /** These end with the case. */
 const endless = new Set<string>(['events', 'notifications'])
 
@@ -44,8 +50,8 @@ export class DriverLayer {
   readonly #observes: boolean
   readonly #operations = new Map<string, Operation>()
   readonly #log: FollowedLog
-  #launched = false
-  #created = false
+  /** The handles that steps made, or tried to. */
+  readonly #handles = new Set<string>()
   #unnamed = 0
   #logs = 0
 
@@ -98,11 +104,12 @@ export class DriverLayer {
   }
 
   async #settleEvents(name: string, { args, items, answered }: Operation): Promise<void> {
+    if (this.#world.values.at(name) !== undefined) return
     const seq = await this.#seqOf(optionalText('events', args.on) ?? 'session')
     if (seq === null) return answered
     const from = items.all.length > 0 || args.from !== undefined ? 0 : args.after
     if (typeof from === 'number' && seq > from) await items.wait({ seq })
-    if (this.#world.values.at(name) === undefined) this.#world.values.set(name, { items: [...items.all] })
+    this.#world.values.set(name, { items: [...items.all] })
   }
 
   /** How far a session's log goes; null where its handle can't say. */
@@ -112,7 +119,7 @@ export class DriverLayer {
   }
 
   async #operate(op: string, given: JsonObject): Promise<void> {
-    await this.#prepare(op)
+    await this.#prepare(op, given)
     const args = op === 'launch' ? { ...this.#runtime, ...given } : op === 'create' ? { ...this.#session, ...given } : given
     const { as, wait = !background.has(op), ...rest } = args
     this.#unnamed += 1
@@ -126,29 +133,18 @@ export class DriverLayer {
     if (this.#observes && (op === 'create' || op === 'get')) this.#observe(op, given, this.#world.values.at(name))
   }
 
-  /** What an operation needs, and no step did: a runtime, and a session. */
-  async #prepare(op: string): Promise<void> {
-    if (op !== 'launch' && !this.#launched) await this.#must('launch')
-    if (op === 'launch') this.#launched = true
-    if (op === 'create' || op === 'get') this.#created = true
-    const needsSession = ![
-      'launch',
-      'close',
-      'ping',
-      'models',
-      'tools',
-      'create',
-      'get',
-      'list',
-      'delete',
-      'call',
-      'notifications',
-    ].includes(op)
-    if (needsSession && !this.#created) await this.#must('create')
+  /** What an operation needs where it names no other, and no step did: a runtime, and a session. */
+  async #prepare(op: string, given: JsonObject): Promise<void> {
+    if (op !== 'launch' && given.on === undefined) {
+      if (ofRuntime.has(op)) await this.#must('launch')
+      else await this.#must('create')
+    }
+    if (op === 'launch' || op === 'create' || op === 'get') this.#handles.add(handleOf(op, given))
   }
 
   /** What no step did, and every one that follows needs. */
-  async #must(op: string): Promise<void> {
+  async #must(op: 'launch' | 'create'): Promise<void> {
+    if (this.#handles.has(handleOf(op, {}))) return
     await this.#operate(op, { as: handleOf(op, {}) })
     const said = this.#world.values.at(handleOf(op, {}))
     if (isObject(said) && 'error' in said) throw new Error(`${op} was refused: ${shown(said.error)}`)

@@ -32,11 +32,13 @@ export class FollowedLog {
     const ended = this.#follow(handle, this.#last, (item) => this.#add(item))
     const source: Source = { handle, runtime, ended, isOver: false }
     this.#sources.push(source)
-    void ended.then(() => {
+    const over = () => {
       source.isOver = true
       if (this.#sources.every(({ isOver }) => isOver))
         this.items.end(new Error('nobody follows the session any more, and the case waited for a fact of it'))
-    })
+    }
+    // Where the driver itself is gone, whoever asks it next is told.
+    void ended.then(over, over)
   }
 
   /** Waits for what there is: `seqOf` asks a handle how far the log goes, null where it can't say. */

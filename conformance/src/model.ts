@@ -15,6 +15,8 @@ export interface CaseModel {
   release(gate: string): void
   /** Once the model stands, or stood, before the gate. */
   reached(gate: string): Promise<void>
+  /** The bodies of the requests that came, in their order; null where nobody but the server knows them. */
+  asked(): Json | null
   close(): Promise<void>
 }
 
@@ -27,6 +29,7 @@ export function scriptedModel(workspace: string, gates: string, script: Json): C
     env: { QUIESCE_GATES: gates },
     release: (gate) => writeFileSync(join(gates, gate), ''),
     reached: (gate) => appears(gates, `${gate}.reached`),
+    asked: () => null,
     close: async () => undefined,
   }
 }
@@ -39,6 +42,7 @@ export async function httpModel(script: Json): Promise<CaseModel> {
     env: { OPENAI_COMPATIBLE_BASE_URL: server.baseURL },
     release: (gate) => server.release(gate),
     reached: (gate) => server.reached(gate),
+    asked: () => server.requests.map(({ body }): Json => JSON.parse(body)),
     close: () => server.close(),
   }
 }
