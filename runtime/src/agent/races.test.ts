@@ -112,14 +112,17 @@ test('RE-6: a receipt that is committed is answered, though what came before it 
   const rig = new Rig()
   await rig.create()
   const other = rig.boot()
-  const closed: string[] = []
+  const seen: string[] = []
   const commit = rig.store.commit.bind(rig.store)
   vi.spyOn(rig.store, 'commit').mockImplementationOnce(async (request) => {
-    await other.log.follow('s', { facts: () => undefined, closed: (reason) => closed.push(reason) })
+    await other.log.follow('s', { facts: (facts) => seen.push(...facts.map(({ type }) => type)) })
     await commit({ sessionId: 's', facts: [fact('session/update', 1, { change: { title: 'x' } })] })
     vi.spyOn(rig.store, 'read').mockRejectedValueOnce(new Refusal('storage_unavailable', 'the disk is gone'))
     return commit(request)
   })
   expect(await other.sessions.prompt({ sessionId: 's', content: 'hello', messageId: 'm' })).toEqual({ messageId: 'm' })
-  expect(closed).toEqual(['storage'])
+  expect(seen).toEqual([])
+  rig.clock.advance(WATCH_MS)
+  await quiet()
+  expect(seen.slice(0, 2)).toEqual(['session/update', 'inbox/receipt'])
 })

@@ -90,8 +90,8 @@ export class EventLog {
   }
 
   /**
-   * Commits; followers have seen the facts before this answers.
-   * *Contract:* rejects with Refusal `storage_unavailable`; answers in the order of the calls.
+   * Commits; followers have seen the facts before this answers, but where what came before them can't be read.
+   * *Contract:* rejects with Refusal `storage_unavailable`; then nothing was kept. Answers in the order of the calls.
    */
   async commit(request: CommitRequest): Promise<CommitResult> {
     const seen = this.#followed.get(request.sessionId)?.state.seq
@@ -105,9 +105,8 @@ export class EventLog {
     if (session.absorb([...foreign, ...own])) return result
     // It began to be followed while the commit was under way: what another runtime put in between has to be read.
     await this.refresh(request.sessionId).catch((error: Error) => {
+      // What is committed is committed, and so it is answered: who follows is behind until the next reading.
       if (!result.ok) throw error
-      // What is committed is committed, and so it is answered: only following it can't go on here.
-      this.close(request.sessionId, 'storage', error)
     })
     return result
   }
