@@ -123,8 +123,9 @@ export class Sessions {
   }
 
   cancel(params: Params<'session/cancel'>, by: string): Promise<Result<'session/cancel'>> {
-    return this.#call(() => {
+    return this.#call(async () => {
       const { sessionId, scope = 'turn', turnId, reason } = params
+      refuse(shownFaults({ reason }))
       const options = { by, ...(turnId !== undefined && { turnId }), ...(reason !== undefined && { reason }) }
       return this.#input(sessionId, () => this.#inbox.cancel(sessionId, scope, options))
     })

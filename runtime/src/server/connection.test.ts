@@ -318,6 +318,25 @@ describe('SUB-2: a client that asks and does not read', () => {
   })
 })
 
+describe('what a client says of itself and of its cancels', () => {
+  it('fits into the facts that keep it: a long name is cut, a long reason refused with its place', async () => {
+    const client = new Client()
+    await client.call('initialize', { protocol: { min: 1, max: 1 }, client: { name: 'n'.repeat(1_000_000), version: '0' } })
+    await client.call('session/create', create('s'))
+    await client.call('session/prompt', { sessionId: 's', content: 'x' })
+    await client.rig.nextAsk()
+    const refused = await client.call('session/cancel', { sessionId: 's', reason: 'r'.repeat(20_000) })
+    expect(refused.error).toMatchObject({
+      code: -32602,
+      data: { faults: [{ path: 'reason', message: expect.stringContaining('too big') }] },
+    })
+    expect((await client.call('session/cancel', { sessionId: 's', reason: 'r'.repeat(16_000) })).result).toMatchObject({ cancelled: true })
+    await client.rig.idle()
+    const cancel = (await client.rig.facts()).find((fact) => fact.type === 'agent/cancel')
+    expect(cancel).toMatchObject({ data: { by: 'n'.repeat(200), reason: 'r'.repeat(16_000) } })
+  })
+})
+
 describe('every method of the table', () => {
   it('answers', async () => {
     const client = new Client()

@@ -8,6 +8,9 @@ import { isMethod, methodNames, type Prepare, type ServerPorts, serveMethods } f
 import { type Answer, Peer, RefusedRequest } from './peer.ts'
 import { invalidRequest, methodNotFound } from './rpc-error.ts'
 
+/** More of a client's name is kept nowhere: it stands in each cancel of it. */
+const MAX_CLIENT_NAME = 200
+
 /** Where the connection's frames go. */
 export interface ConnectionOutput {
   send(frame: string): void
@@ -50,7 +53,7 @@ export class Connection {
       subscriptions: this.#subscriptions,
       by: () => this.#client,
       initialized: (client) => {
-        this.#client = client
+        this.#client = client.slice(0, MAX_CLIENT_NAME)
         this.#phase = 'initialized'
       },
       stop: async () => {
