@@ -9,7 +9,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 BIN := node_modules/.bin
 
-.PHONY: help setup build demo demo-local-model test check gen bench conformance conformance-soak crash pack fmt clean \
+.PHONY: help setup build demo demo-local-model test check gen bench fuzz conformance conformance-soak crash pack fmt clean \
 	need-node need-python check-lint check-types check-python check-drift check-arrows check-sizes check-hygiene
 
 help: ## list the targets
@@ -90,6 +90,12 @@ check-hygiene:
 
 bench: setup ## measure, against the floor
 	@node conformance/bench/bench.mjs
+
+FRAMES ?= 1000000
+fuzz: SEED := $(or $(SEED),$(shell echo $$RANDOM))
+fuzz: setup ## send FRAMES=1000000 frames of anything to the server, and to both SDKs (SEED=n: the same again)
+	@FUZZ_FRAMES=$(FRAMES) FUZZ_SEED=$(SEED) node node_modules/vitest/vitest.mjs run conformance/fuzz
+	@cd python-sdk && FUZZ_FRAMES=$(FRAMES) FUZZ_SEED=$(SEED) ../$(PY) -m pytest -q -s tests/test_fuzz.py
 
 conformance: setup ## does the runtime, do both SDKs keep the contract? (SEED=n fixes the order)
 	@$(BIN)/conformance run --jobs 2 --shuffle $(or $(SEED),random)

@@ -9,8 +9,8 @@ import pytest
 from quiesce import ProtocolError
 from quiesce._events import decode_event
 
-KNOWN = {"seq": 1, "time": 5, "type": "tool/start", "data": {"callId": "c"}}
-UNKNOWN = {"seq": 1, "time": 5, "type": "sky/change", "data": {}}
+KNOWN: dict[str, Any] = {"seq": 1, "time": 5, "type": "tool/start", "data": {"callId": "c"}}
+UNKNOWN: dict[str, Any] = {"seq": 1, "time": 5, "type": "sky/change", "data": {}}
 
 
 @pytest.mark.parametrize("fact", [KNOWN, UNKNOWN])
