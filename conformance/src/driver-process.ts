@@ -1,5 +1,5 @@
 // Owns one driver: the program that does with an SDK what a case says, spoken to in lines of JSON. Knows no case and no SDK.
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
@@ -45,6 +45,16 @@ export function readDriver(path: string): DriverSpec {
     env: isObject(env) ? Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)])) : {},
     needs: Array.isArray(needs) ? needs.map(String) : null,
   }
+}
+
+/** Why the driver can't run here, or null: the command that it needs to succeed doesn't. */
+export function lacking({ needs, directory, env }: DriverSpec): string | null {
+  const [program, ...args] = needs ?? []
+  if (program === undefined) return null
+  const { status, error, stderr } = spawnSync(program, args, { cwd: directory, env: { ...process.env, ...env }, encoding: 'utf8' })
+  if (status === 0) return null
+  const [last = ''] = (error?.message ?? stderr).trim().split('\n').slice(-1)
+  return `${[program, ...args].join(' ')} fails${last === '' ? '' : `: ${last}`}`
 }
 
 interface Waiting {

@@ -5,6 +5,9 @@ import { isObject } from './case.ts'
 import { HarnessError } from './harness-error.ts'
 import type { Verdict, VerdictName } from './verdict.ts'
 
+/** What may be known beforehand; an error of the suite itself is nobody's failure. */
+const excused: readonly VerdictName[] = ['fail', 'hang', 'crash']
+
 export interface Expected {
   caseId: string
   verdict: VerdictName
@@ -19,7 +22,13 @@ export function readExpected(path: string): Expected[] {
   return found.map((entry: unknown) => {
     if (!isObject(entry) || typeof entry.case !== 'string' || typeof entry.reason !== 'string' || entry.reason.length < 10)
       throw new HarnessError(`${path}: each entry needs a \`case\` and a \`reason\` of a few words, got ${JSON.stringify(entry)}`)
-    return { caseId: entry.case, verdict: (entry.verdict ?? 'fail') as VerdictName, reason: entry.reason }
+    const { verdict = 'fail' } = entry
+    const expected = excused.find((name) => name === verdict)
+    if (expected === undefined)
+      throw new HarnessError(
+        `${path}: ${entry.case}: verdict ${JSON.stringify(verdict)} can't be expected; it is one of ${excused.join(', ')}`,
+      )
+    return { caseId: entry.case, verdict: expected, reason: entry.reason }
   })
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endOnSignals } from './at-exit.ts'
 import type { Case } from './case.ts'
-import { type DriverSpec, readDriver } from './driver-process.ts'
+import { type DriverSpec, lacking, readDriver } from './driver-process.ts'
 import { type Expected, isUnexpected, judgeAll, readExpected } from './expected.ts'
 import { FrameSchema } from './frame-check.ts'
 import { HarnessError } from './harness-error.ts'
@@ -51,8 +51,17 @@ function driversOf(names: readonly string[]): Chosen[] {
   })
 }
 
-function casesOf({ layers, only }: RunOptions): { all: Case[]; chosen: Case[] } {
-  const all = loadCases()
+/** Those that can run here, and why the others can't. */
+function present(drivers: readonly Chosen[]): { drivers: Chosen[]; absent: { name: string; why: string }[] } {
+  const absent = drivers.flatMap(({ spec }) => {
+    const why = lacking(spec)
+    return why === null ? [] : [{ name: spec.name, why }]
+  })
+  return { drivers: drivers.filter(({ spec }) => !absent.some(({ name }) => name === spec.name)), absent }
+}
+
+function casesOf({ layers, only, cases }: RunOptions): { all: Case[]; chosen: Case[] } {
+  const all = loadCases(cases ?? undefined)
   const fits = (id: string, pattern: string) =>
     id === pattern || (pattern.endsWith('/') && id.startsWith(pattern)) || id.startsWith(`${pattern}/`) || id.startsWith(`${pattern}@`)
   const lost = only.find((pattern) => !all.some(({ id }) => fits(id, pattern)))
@@ -70,7 +79,8 @@ const defaultServer = (): readonly string[] => {
 
 async function run(options: RunOptions): Promise<number> {
   const { all, chosen } = casesOf(options)
-  const drivers = driversOf(options.drivers)
+  const { drivers, absent } = present(driversOf(options.drivers))
+  for (const { name, why } of absent) out(`SKIP   every case of driver ${name}, which can't run here: ${why}`)
   const rules = rulesOf(contract)
   const reasons = readReasons(join(root, 'not-covered.yaml'))
   const progress = new Progress()
@@ -90,16 +100,24 @@ async function run(options: RunOptions): Promise<number> {
   const expected = new Map(drivers.map(({ spec, expected: entries }) => [spec.name, entries]))
   const { judged, stale } = judgeAll(verdicts, expected)
   const unexpected = judged.filter(isUnexpected)
-  const faults = [...stale, ...lostEntries(expected, all), ...(options.coverage ? coverageFaults(rules, all, reasons, surroundings()) : [])]
+  // In the repository both languages are at home: there a driver that can't run is one that nobody would miss.
+  const missed =
+    options.coverage && surroundings().repository !== null ? absent.map(({ name, why }) => `driver ${name} can't run: ${why}`) : []
+  const faults = [
+    ...missed,
+    ...stale,
+    ...lostEntries(expected, all),
+    ...(options.coverage ? coverageFaults(rules, all, reasons, surroundings()) : []),
+  ]
   const covered = rules.filter((rule) => judged.some(({ covers }) => covers.includes(rule)))
-  out(`\n${matrixText(covered, judged, process.stdout.columns ?? 100)}\n`)
+  out(`\n${matrixText(covered, judged, process.stdout.columns || 100)}\n`)
   for (const each of unexpected) out(`${line(each)}\n    again: ${again(each, drivers, options)}${kept(options, each)}`)
   for (const fault of faults) out(`FAULT  ${fault}`)
   if (options.junit !== null) write(options.junit, junit(judged))
   if (options.json !== null) write(options.json, `${JSON.stringify(judged, null, 2)}\n`)
   if (options.markdown !== null) write(options.markdown, markdown(covered, judged))
   const count = (of: string) => judged.filter(({ verdict }) => verdict === of).length
-  const skipped = count('unsupported') + judged.filter(({ known }) => known !== null).length
+  const skipped = count('unsupported') + judged.filter(({ known }) => known !== null).length + absent.length
   out(`${count('pass')} passed, ${unexpected.length + faults.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   if (judged.some(({ verdict }) => verdict === 'harness-error')) return 2
   return unexpected.length + faults.length > 0 ? 1 : 0
@@ -143,7 +161,7 @@ class Progress {
     const told = line({ ...verdict, known: null })
     if (!this.#live) out(told)
     else if (verdict.verdict === 'pass')
-      process.stdout.write(`\r\x1B[K${done}/${of} ${verdict.caseId}`.slice(0, (process.stdout.columns ?? 80) + 3))
+      process.stdout.write(`\r\x1B[K${done}/${of} ${verdict.caseId}`.slice(0, (process.stdout.columns || 80) + 3))
     else process.stdout.write(`\r\x1B[K${told}\n`)
   }
 

@@ -72,7 +72,7 @@ export async function runMutants(options: MutantsOptions): Promise<number> {
       const right = await rightOf(of, language)
       if (right.verdict !== 'pass') faults.push(`unbroken, ${id} comes to ${right.verdict}: ${right.reasons.join('; ')}`)
       const broken = subjectsOf(language, mutant, options)
-      const watchdogMs = Math.max(PATIENCE.atLeastMs, PATIENCE.times * right.ms)
+      const watchdogMs = Math.max(PATIENCE.atLeastMs, Math.round(PATIENCE.times * right.ms))
       const { verdict, reasons, ms } = await play(of, broken, watchdogMs).finally(broken.remove)
       told.push(`${verdict} by ${id} in ${Math.round(ms)} ms`)
       if (!killing.includes(verdict)) faults.push(`it survives ${id}: ${verdict}${reasons.map((reason) => `: ${reason}`).join('')}`)

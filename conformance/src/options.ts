@@ -23,6 +23,8 @@ export interface RunOptions {
   keep: string | null
   coverage: boolean
   watchdogMs: number
+  /** A folder of cases instead of those that come along. */
+  cases: string | null
 }
 
 export type Command =
@@ -48,7 +50,8 @@ Options of run and list
   --jobs N              so many at once. Default: 2
   --junit F, --json F, --markdown F   what came, as files
   --keep DIR            transcripts of failures. Default: conformance-failures
-  --no-coverage         don't fail for a rule that no case covers (implied by --layer, --only, --driver and --server)
+  --cases DIR           cases of your own, instead of those that come along
+  --no-coverage         don't fail for a rule that no case covers (implied by --layer, --only, --driver, --server and --cases)
 
 Exit status: 0 as expected, 1 an unexpected verdict, 2 the suite itself failed or was called wrongly.
 `
@@ -66,7 +69,12 @@ export function readOptions(args: readonly string[]): Command {
   const layers = many(values.layer)
   const wrong = layers.find((layer) => !['L0', 'L1', 'L2', 'L3'].includes(layer))
   if (wrong !== undefined) throw new UsageError(`--layer ${wrong}: there are L0, L1, L2, L3`)
-  const narrowed = layers.length > 0 || values.only !== undefined || values.driver !== undefined || values.server !== undefined
+  const narrowed =
+    layers.length > 0 ||
+    values.only !== undefined ||
+    values.driver !== undefined ||
+    values.server !== undefined ||
+    values.cases !== undefined
   return {
     command,
     layers,
@@ -82,6 +90,7 @@ export function readOptions(args: readonly string[]): Command {
     markdown: values.markdown ?? null,
     keep: values.keep ?? 'conformance-failures',
     coverage: values['no-coverage'] !== true && !narrowed,
+    cases: values.cases ?? null,
     watchdogMs: count('--watchdog', values.watchdog, WATCHDOG_MS),
   }
 }
@@ -94,7 +103,7 @@ function parsed(args: readonly string[]) {
       args: [...args],
       options: {
         ...{ layer: several, only: several, driver: several, server: text, shuffle: text, repeat: text, jobs: text },
-        ...{ junit: text, json: text, markdown: text, keep: text, watchdog: text, 'no-coverage': { type: 'boolean' } },
+        ...{ junit: text, json: text, markdown: text, keep: text, watchdog: text, cases: text, 'no-coverage': { type: 'boolean' } },
       },
     })
   } catch (error) {

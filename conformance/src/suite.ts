@@ -36,38 +36,49 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
     endpoints,
     watchdogMs: options.watchdogMs,
   }
-  const callers = await driversThatCall(options.drivers)
-  const once = options.cases.flatMap((of): Task[] =>
-    of.layer === 'L1'
-      ? [{ of, driver: null }, ...callers.map((driver) => ({ of, driver }))]
-      : options.drivers.map((driver) => ({ of, driver })),
-  )
-  const tasks = Array.from({ length: options.repeat }, () => once).flat()
-  if (options.seed !== null) shuffle(tasks, options.seed)
-  const total = tasks.length
   const verdicts: Verdict[] = []
+  let tasks: Task[] = []
+  let total = 0
   try {
+    tasks = await tasksOf(options)
+    total = tasks.length
     await Promise.all(Array.from({ length: options.jobs }, () => work()))
   } finally {
+    // Where one worker failed, the others have nothing left to begin.
+    tasks.length = 0
     endpoints.close()
   }
   return [...verdicts, ...comparedTraces(verdicts)]
 
   async function work(): Promise<void> {
-    const warm = new WarmDrivers()
-    for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
-      const verdict = await runCase(task.of, task.driver === null ? null : await warm.get(task.driver), surroundings)
-      if (task.driver !== null && verdict.verdict !== 'pass' && verdict.verdict !== 'unsupported') await warm.drop(task.driver)
-      verdicts.push(verdict)
-      options.onVerdict(verdict, verdicts.length, total)
+    const warm = new WarmDrivers(options.watchdogMs)
+    try {
+      for (let task = tasks.shift(); task !== undefined; task = tasks.shift()) {
+        const verdict = await runCase(task.of, task.driver === null ? null : await warm.get(task.driver), surroundings)
+        if (task.driver !== null && verdict.verdict !== 'pass' && verdict.verdict !== 'unsupported') await warm.drop(task.driver)
+        verdicts.push(verdict)
+        options.onVerdict(verdict, verdicts.length, total)
+      }
+    } finally {
+      await warm.end()
     }
-    await warm.end()
   }
 }
 
+/** Each case with each that does it, as often and in the order that was asked for. */
+async function tasksOf({ cases, drivers, watchdogMs, repeat, seed }: SuiteOptions): Promise<Task[]> {
+  const callers = await driversThatCall(drivers, watchdogMs)
+  const once = cases.flatMap((of): Task[] =>
+    of.layer === 'L1' ? [{ of, driver: null }, ...callers.map((driver) => ({ of, driver }))] : drivers.map((driver) => ({ of, driver })),
+  )
+  const tasks = Array.from({ length: repeat }, () => once).flat()
+  if (seed !== null) shuffle(tasks, seed)
+  return tasks
+}
+
 /** Those that can make any call do the cases of raw frames, too. */
-async function driversThatCall(drivers: readonly DriverSpec[]): Promise<DriverSpec[]> {
-  const warm = new WarmDrivers()
+async function driversThatCall(drivers: readonly DriverSpec[], watchdogMs: number): Promise<DriverSpec[]> {
+  const warm = new WarmDrivers(watchdogMs)
   try {
     const subjects = await Promise.all(drivers.map((driver) => warm.get(driver)))
     return drivers.filter((_, i) => subjects[i]?.operations.includes('call') === true)
@@ -79,7 +90,13 @@ async function driversThatCall(drivers: readonly DriverSpec[]): Promise<DriverSp
 /** One process per driver and worker, for case after case: each forgets the one before. One that failed a case is done with. */
 class WarmDrivers {
   readonly #subjects = new Map<string, Subject>()
+  readonly #watchdogMs: number
 
+  constructor(watchdogMs: number) {
+    this.#watchdogMs = watchdogMs
+  }
+
+  /** *Contract:* throws HarnessError where the program is no driver. */
   async get(spec: DriverSpec): Promise<Subject> {
     const known = this.#subjects.get(spec.name)
     if (known !== undefined && known.process.gone === null) {
@@ -87,9 +104,15 @@ class WarmDrivers {
       return known
     }
     const process = new DriverProcess(spec)
-    const { operations } = await process.hello().catch((error: Error) => {
-      throw new HarnessError(`driver ${spec.name} doesn't answer hello: ${error.message}\n${process.stderr}`)
-    })
+    // What never answers is told apart from what thinks by its end.
+    const watchdog = setTimeout(() => process.kill(), this.#watchdogMs)
+    const { operations } = await process
+      .hello()
+      .catch((error: Error) => {
+        process.kill()
+        throw new HarnessError(`driver ${spec.name} gave no right answer to hello: ${error.message}\n${process.stderr}`)
+      })
+      .finally(() => clearTimeout(watchdog))
     const subject = { process, operations }
     this.#subjects.set(spec.name, subject)
     return subject
