@@ -8,10 +8,11 @@ import { node24 } from './node-versions.mjs'
 import { checkContents, checkNpm, installNpm } from './npm-packages.mjs'
 import { makePackages } from './packages.mjs'
 import { leftovers, paths, place } from './place.mjs'
+import { checkSuite, installSuite } from './suite-package.mjs'
 import { check, expectNone, suite } from './tally.mjs'
 import { checkPython, checkWheel, installWheel } from './wheel.mjs'
 
-const packagesOf = ({ sdk, runtime, wheel }) => [sdk.path, runtime.path, wheel]
+const packagesOf = ({ sdk, runtime, conformance, wheel }) => [sdk.path, runtime.path, conformance.path, wheel]
 const alike = (one, other) => readFileSync(one).equals(readFileSync(other))
 
 await suite(async () => {
@@ -35,10 +36,12 @@ await suite(async () => {
     installWheel('bare', made.wheel, ''),
     installWheel('full', made.wheel, '[runtime]'),
     installNpm(made),
+    installSuite(made),
   ])
   const onPath = paths.withNode24(program)
   await checkNpm(onPath)
   await checkPython(bare, full, onPath)
+  await checkSuite(made)
 
   await check('no process, no temporary file and nothing but a store and compiled code is left', async () => {
     assert.deepEqual(await leftovers(), { processes: [], temporary: [], home: ['cache', 'data'], data: ['quiesce'] })

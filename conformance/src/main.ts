@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { endOnSignals } from './at-exit.ts'
 import type { Case } from './case.ts'
+import { doctor as examineAll } from './doctor.ts'
 import { type DriverSpec, lacking, readDriver } from './driver-process.ts'
 import { type Expected, isUnexpected, judgeAll, readExpected } from './expected.ts'
 import { FrameSchema } from './frame-check.ts'
@@ -51,6 +52,10 @@ function driversOf(names: readonly string[]): Chosen[] {
   })
 }
 
+/** Raw frames need no driver; one that is named does them, too, where it can. */
+const needsDrivers = ({ drivers }: RunOptions, chosen: readonly Case[]): boolean =>
+  drivers.length > 0 || chosen.some(({ layer }) => layer !== 'L1')
+
 /** Those that can run here, and why the others can't. */
 function present(drivers: readonly Chosen[]): { drivers: Chosen[]; absent: { name: string; why: string }[] } {
   const absent = drivers.flatMap(({ spec }) => {
@@ -79,7 +84,7 @@ const defaultServer = (): readonly string[] => {
 
 async function run(options: RunOptions): Promise<number> {
   const { all, chosen } = casesOf(options)
-  const { drivers, absent } = present(driversOf(options.drivers))
+  const { drivers, absent } = present(needsDrivers(options, chosen) ? driversOf(options.drivers) : [])
   for (const { name, why } of absent) out(`SKIP   every case of driver ${name}, which can't run here: ${why}`)
   const rules = rulesOf(contract)
   const reasons = readReasons(join(root, 'not-covered.yaml'))
@@ -97,6 +102,7 @@ async function run(options: RunOptions): Promise<number> {
     onVerdict: (verdict, done, of) => progress.show(verdict, done, of),
   })
   progress.end()
+  if (verdicts.length === 0) throw new UsageError('nothing ran: no case of these layers has a subject that can run here')
   const expected = new Map(drivers.map(({ spec, expected: entries }) => [spec.name, entries]))
   const { judged, stale } = judgeAll(verdicts, expected)
   const unexpected = judged.filter(isUnexpected)
@@ -177,6 +183,14 @@ function list(options: RunOptions): number {
   return 0
 }
 
+/** One that comes along and can't run here is no fault of anybody's; one that was named is. */
+async function doctor(chosen: readonly Chosen[], named: boolean): Promise<number> {
+  const { drivers, absent } = present(chosen)
+  for (const { name, why } of absent) out(`${named ? 'FAIL ' : 'skip '} ${name}: it can't run here: ${why}`)
+  const status = await examineAll(drivers.map(({ spec }) => spec))
+  return named && absent.length > 0 ? 1 : status
+}
+
 async function mutants(only: readonly string[], jobs: number): Promise<number> {
   const { repository } = surroundings()
   if (repository === null)
@@ -212,7 +226,7 @@ async function main(args: readonly string[]): Promise<number> {
     case 'mutants':
       return mutants(command.only, command.jobs)
     case 'doctor':
-      return (await import('./doctor.ts')).doctor(driversOf(command.drivers).map(({ spec }) => spec))
+      return doctor(driversOf(command.drivers), command.drivers.length > 0)
   }
 }
 
