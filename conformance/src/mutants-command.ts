@@ -75,7 +75,7 @@ export async function runMutants(options: MutantsOptions): Promise<number> {
       const watchdogMs = Math.max(PATIENCE.atLeastMs, Math.round(PATIENCE.times * right.ms))
       const { verdict, reasons, ms } = await play(of, broken, watchdogMs).finally(broken.remove)
       told.push(`${verdict} by ${id} in ${Math.round(ms)} ms`)
-      if (!killing.includes(verdict)) faults.push(`it survives ${id}: ${verdict}${reasons.map((reason) => `: ${reason}`).join('')}`)
+      if (!killing.includes(verdict)) faults.push(`${id} doesn't kill it: ${verdict}${reasons.map((reason) => `: ${reason}`).join('')}`)
       else if (!reasons.some((reason) => mutant.says.test(reason)))
         faults.push(`${id} kills it for another reason than ${mutant.says}: ${reasons.join('; ')}`)
     }
