@@ -19,6 +19,8 @@ export interface RawConnection {
   requests(method: string, params: Json | undefined, count: number): Json[]
   sendJson(frame: Json): void
   send(bytes: Buffer): void
+  /** The server's stdin ends, behind all that was sent before. */
+  endInput(): Promise<void>
   answer(id: Json): Promise<JsonObject>
   notification(method: string, where: Json | undefined): Promise<JsonObject>
   wait(fits: (frame: JsonObject) => boolean): Promise<JsonObject>
@@ -78,6 +80,10 @@ export class Connection implements RawConnection {
     this.#world.say(`${this.#name} -> ${bytes.toString().trimEnd()}`)
     this.#note(bytes)
     this.server.write(bytes)
+  }
+
+  async endInput(): Promise<void> {
+    this.server.endInput()
   }
 
   answer(id: Json): Promise<JsonObject> {

@@ -90,6 +90,12 @@ export class DriverConnection implements RawConnection {
     throw new Unsupported('the case sends bytes of its own, and a driver makes whole calls')
   }
 
+  async endInput(): Promise<void> {
+    // Once it was answered, what the driver was told before is with the server.
+    await this.answer(this.request('server/ping', {}))
+    this.server.endInput()
+  }
+
   answer(id: Json): Promise<JsonObject> {
     return this.#inbox.answer(id)
   }

@@ -81,7 +81,7 @@ export class RawLayer {
       await connection.ended
     },
     /** `eof: on?`: the server's stdin ends. */
-    eof: async (_, args) => (await this.#on(args ?? undefined)).server.endInput(),
+    eof: async (_, args) => (await this.#on(args ?? undefined)).endInput(),
     /** `exited: {as, on?}`: `code`, `signal` and `stderr`, once it has. */
     exited: async (world, args) => {
       const { as = null, on } = objectOf('exited', args)

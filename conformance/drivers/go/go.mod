@@ -1,0 +1,3 @@
+module quiesce.example/conformance/driver
+
+go 1.21
