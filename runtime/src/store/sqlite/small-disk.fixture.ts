@@ -1,6 +1,6 @@
 // Owns small file systems for tests, which can be full or read-only in earnest: mounted where that is allowed, unmounted always.
-import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -9,11 +9,21 @@ process.on('exit', () => {
   for (const disk of mounted) disk.remove()
 })
 
+/** What a process that was killed could not unmount. */
+function removeLeft(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = /^quiesce-disk-(\d+)-/.exec(name)?.[1]
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue
+    spawnSync('umount', ['--lazy', join(tmpdir(), name)], { stdio: 'ignore' })
+    rmSync(join(tmpdir(), name), { recursive: true, force: true })
+  }
+}
+
 export class SmallDisk {
   readonly root: string
 
   private constructor(kib: number) {
-    this.root = mkdtempSync(join(tmpdir(), 'quiesce-disk-'))
+    this.root = mkdtempSync(join(tmpdir(), `quiesce-disk-${process.pid}-`))
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kib}k`, 'tmpfs', this.root], { stdio: 'ignore' })
     } catch (error) {
@@ -30,6 +40,7 @@ export class SmallDisk {
 
   static isAllowed(): boolean {
     if (process.platform !== 'linux' || process.getuid?.() !== 0) return false
+    removeLeft()
     try {
       SmallDisk.mount(64).remove()
       return true
@@ -77,7 +88,7 @@ export class SmallDisk {
 
   /** The same files under another path, where nobody may write. */
   readOnly(): { path: (name: string) => string; remove: () => void } {
-    const root = mkdtempSync(join(tmpdir(), 'quiesce-disk-'))
+    const root = mkdtempSync(join(tmpdir(), `quiesce-disk-${process.pid}-`))
     execFileSync('mount', ['--bind', this.root, root], { stdio: 'ignore' })
     execFileSync('mount', ['-o', 'remount,bind,ro', root], { stdio: 'ignore' })
     const remove = () => {
