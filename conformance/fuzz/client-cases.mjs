@@ -33,6 +33,7 @@ class ClientCase {
   constructor(random, index, place) {
     this.#random = random
     this.#place = place
+    this.#lastId = place.firstId ?? 0
     this.#sessions = ['a', 'b'].map((name) => `f${index}-${name}`)
     const of = (list, strange) => () => (random.chance(0.85) ? random.pick(list) : random.pick(strange))
     const sessionId = of(this.#sessions, ['nobody', '__proto__', 'constructor', 'x'.repeat(128), 'a:b.c_d-e'])
@@ -237,7 +238,13 @@ class ClientCase {
     const random = this.#random
     this.#lastId += 1
     if (random.chance(0.75)) return this.#lastId
-    return random.pick([`s${this.#lastId}`, `s${this.#lastId}`, -this.#lastId, '漢'.repeat(random.below(5)), random.below(3)])
+    return random.pick([
+      `s${this.#lastId}`,
+      `s${this.#lastId}`,
+      -this.#lastId,
+      '漢'.repeat(random.below(5)),
+      (this.#place.firstId ?? 0) + random.below(3),
+    ])
   }
 
   #ask(method, params) {
@@ -257,7 +264,8 @@ class ClientCase {
  * The bytes that one client sends, in parts of mostly one frame.
  * @param {number} seed
  * @param {number} index
- * @param {{ folder: string, maxFrameBytes: number, mayStop: boolean }} place where the server is: a folder that exists, and its limit
+ * @param {{ folder: string, maxFrameBytes: number, mayStop: boolean, firstId?: number }} place where the server is: a folder that
+ * exists, and its limit; `firstId`: ids are above it
  * @returns {{ parts: Buffer[], cuts: { at: number, rounds: number }[] }} `cuts`: where its stream is cut into chunks
  */
 export function clientCase(seed, index, place) {

@@ -80,7 +80,7 @@ export class Random {
   cuts(length) {
     if (length === 0 || this.chance(0.4)) return []
     if (length < 2000 && this.once(12)) return Array.from({ length: length - 1 }, (_, i) => ({ at: i + 1, rounds: 0 }))
-    const places = new Set(Array.from({ length: this.between(1, 6) }, () => this.between(1, length)))
+    const places = new Set(Array.from({ length: this.between(1, this.once(4) ? 60 : 6) }, () => this.between(1, length)))
     return [...places].sort((a, b) => a - b).map((at) => ({ at, rounds: this.once(3) ? this.below(20) : 0 }))
   }
 

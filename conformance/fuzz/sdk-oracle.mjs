@@ -44,6 +44,8 @@ export class SdkOracle {
   /** What the answer to a prompt makes of its run, once all that came along with it was looked at: the run may have ended by then. */
   #late = []
   #fate = null
+  /** What came, by kind. */
+  kinds = new Map()
   /** Requests of the runtime, each of which is to be refused. */
   refused = 0
   /** How many prompts go out. @type {number} */
@@ -66,12 +68,18 @@ export class SdkOracle {
 
   /** One step of a scenario; false where it can't be, after what came before. */
   step(step) {
+    if (!this.#canBe(step)) return false
     if (step.do === 'start') this.start(step)
     else if (step.do === 'send') this.feed(step.bytes)
     else if (step.do === 'end') this.end()
-    else if (step.method === 'session/prompt' && !this.isListening(step.name)) return false
     else this.bind(step)
     return true
+  }
+
+  #canBe({ do: what, name, method, kind }) {
+    if (what === 'start') return kind === 'open' || this.isReady || !this.isAlive
+    if (what !== 'bind') return true
+    return this.isAlive && this.#calls.has(name) && (method !== 'session/prompt' || this.isListening(name))
   }
 
   /** Whether a call's subscription is open. */
@@ -82,7 +90,8 @@ export class SdkOracle {
 
   /** A call of the SDK begins. @param {{ name: string, kind: string, session?: string, after?: number, message?: string }} call */
   start(call) {
-    this.#calls.set(call.name, { ...call, outcome: this.#fate, events: [], interval: null, early: [] })
+    const outcome = this.#fate === null || call.kind !== 'tail' ? this.#fate : { ...this.#fate, events: [] }
+    this.#calls.set(call.name, { ...call, outcome, events: [], interval: null, early: [] })
   }
 
   /** Whether nothing is known yet of what becomes of a call. */
@@ -120,7 +129,7 @@ export class SdkOracle {
     this.#bytes = Buffer.concat([this.#bytes, bytes])
     while (this.isAlive) {
       const end = this.#bytes.indexOf(10)
-      if ((end === -1 ? this.#bytes.length : end) > this.#limit) this.#die(protocolError)
+      if ((end === -1 ? this.#bytes.length : end) > this.#limit) this.#tooLong()
       else if (end === -1) return
       else this.#line(this.#bytes.subarray(0, end))
       this.#bytes = this.#bytes.subarray(end + 1)
@@ -151,19 +160,37 @@ export class SdkOracle {
 
   #line(line) {
     const blank = line.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)
-    if (blank) return
+    if (blank) return this.#is('blank')
     const message = isUtf8(line) ? parsed(line.toString()) : undefined
-    if (isObject(message)) this.#message(message)
-    else this.#die(protocolError)
+    if (isObject(message)) return this.#message(message)
+    this.#is('no message')
+    return this.#die(protocolError)
+  }
+
+  #tooLong() {
+    this.#is('too long')
+    this.#die(protocolError)
+  }
+
+  #is(kind) {
+    this.kinds.set(kind, (this.kinds.get(kind) ?? 0) + 1)
   }
 
   #message(message) {
     const has = (name) => Object.hasOwn(message, name)
-    if (typeof message.method === 'string' && has('method')) {
+    const { method } = message
+    if (typeof method === 'string' && has('method')) {
+      const isKnown = notificationNames.includes(method)
+      this.#is(has('id') ? 'request' : isKnown ? method : 'unknown notification')
       if (has('id')) this.refused += 1
-      else if (notificationNames.includes(message.method)) this.#notice(message.method, message.params)
-    } else if (has('id') && (has('result') || has('error'))) this.#answer(message)
-    else this.#die(protocolError)
+      else if (isKnown) this.#notice(method, message.params)
+    } else if (has('id') && (has('result') || has('error'))) {
+      this.#is('answer')
+      this.#answer(message)
+    } else {
+      this.#is('no message')
+      this.#die(protocolError)
+    }
   }
 
   #answer({ id, result, error }) {

@@ -2,18 +2,15 @@
 // become of every call. Whatever goes wrong in it, right conversations go on in between.
 import { damaged, padded } from './bytes.mjs'
 import { Conversation } from './conversation.mjs'
-import { isHazy, parsed } from './hazy.mjs'
-import { written } from './json-text.mjs'
 import { mutated, odd } from './odd.mjs'
 import { Random } from './random.mjs'
-import { errorCodes, noticeOf, notificationNames, resultOf } from './schema.mjs'
+import { resultOf } from './schema.mjs'
+import { SdkFrames, sessions } from './sdk-frames.mjs'
 import { SdkOracle } from './sdk-oracle.mjs'
-import { Values } from './values.mjs'
 
 /** Ids stand in frames as these, and whoever plays the scenario writes the real ones there. */
 const firstId = 9_000_001
 const lf = Buffer.from('\n')
-const sessions = ['s-1', 's-2']
 const greeting = {
   protocol: 1,
   server: { name: 'fuzz', version: '0' },
@@ -34,8 +31,7 @@ const kinds = [[6, 'run'], [2, 'stream'], [2, 'collect'], [2, 'tail'], ...Object
 class Scenario {
   #random
   #oracle
-  #language
-  #values
+  #frames
   #limit
   #steps = []
   #lastId = firstId - 1
@@ -49,13 +45,9 @@ class Scenario {
 
   constructor(seed, index, language) {
     this.#random = new Random(seed, index)
-    this.#language = language
     this.#limit = this.#random.once(4) ? 4096 : 1 << 20
     this.#oracle = new SdkOracle({ language, limit: this.#limit })
-    this.#values = new Values(this.#random, {
-      SessionId: () => this.#random.pick(sessions),
-      Usage: () => ({ inputTokens: 1, outputTokens: 2 }),
-    })
+    this.#frames = new SdkFrames(this.#random, language)
   }
 
   build() {
@@ -64,10 +56,10 @@ class Scenario {
     for (let left = random.between(3, 40); left > 0 && this.#oracle.isReady; left -= 1) this.#event()
     if (this.#oracle.isReady && random.chance(0.8)) this.#finish()
     if (this.#oracle.isReady && random.chance(0.8)) this.#fence()
-    if (random.once(10)) this.#send([this.#notice().subarray(0, random.below(60))])
+    if (random.once(10)) this.#send([this.#frames.notice().subarray(0, random.below(60))])
     this.#do({ do: 'end' }, () => this.#oracle.end())
-    const { refused, prompts } = this.#oracle
-    return { limit: this.#limit, steps: this.#steps, expect: this.#oracle.outcomes(), refused, prompts }
+    const { refused, prompts, kinds } = this.#oracle
+    return { limit: this.#limit, steps: this.#steps, expect: this.#oracle.outcomes(), refused, prompts, kinds: Object.fromEntries(kinds) }
   }
 
   #open() {
@@ -124,17 +116,11 @@ class Scenario {
     this.#lastId += 1
     request.id = this.#lastId
     const isSubscribe = method === 'session/subscribe'
-    const bound = { name: call.name, method, id: request.id, ...(isSubscribe && { subscription: this.#uuid() }) }
-    if (method === 'session/prompt') bound.message = this.#uuid()
+    const bound = { name: call.name, method, id: request.id, ...(isSubscribe && { subscription: this.#frames.uuid() }) }
+    if (method === 'session/prompt') bound.message = this.#frames.uuid()
     call.subscription ??= bound.subscription
     call.message ??= bound.message
     this.#do({ do: 'bind', session: call.session, ...bound }, () => this.#oracle.bind(bound))
-  }
-
-  /** Made of digits, which no spelling of JSON hides. */
-  #uuid() {
-    const digits = () => String(this.#random.between(1000, 9999))
-    return `${digits()}${digits()}-${digits()}-4${digits().slice(1)}-8${digits().slice(1)}-${digits()}${digits()}${digits()}`
   }
 
   // Answers.
@@ -145,18 +131,21 @@ class Scenario {
     const { call, method } = request
     if (random.chance(0.85)) return this.#answer(request, { result: this.#result(request) })
     return random.weighted([
-      [3, () => this.#answer(request, { error: this.#error() })],
-      [1, () => this.#answer(request, { error: mutated(this.#error(), random) })],
+      [3, () => this.#answer(request, { error: this.#frames.error() })],
+      [1, () => this.#answer(request, { error: mutated(this.#frames.error(), random) })],
       [2, () => this.#answer(request, { result: mutated(this.#result(request), random) })],
       [1, () => this.#answer(request, { result: odd(random) })],
-      [1, () => this.#answer(request, { result: this.#result(request), error: this.#error() })],
-      [0.5, () => this.#send([this.#line(mutated({ jsonrpc: '2.0', id: request.id, result: this.#result({ call, method }) }, random))])],
+      [1, () => this.#answer(request, { result: this.#result(request), error: this.#frames.error() })],
+      [
+        0.5,
+        () => this.#send([this.#frames.line(mutated({ jsonrpc: '2.0', id: request.id, result: this.#result({ call, method }) }, random))]),
+      ],
     ])()
   }
 
   #answer(request, what) {
     const times = this.#random.once(15) ? 2 : 1
-    const line = this.#line({ jsonrpc: '2.0', id: request.id, ...what })
+    const line = this.#frames.line({ jsonrpc: '2.0', id: request.id, ...what })
     this.#send(Array(times).fill(line))
     this.#asked = this.#asked.filter((other) => other !== request)
     const { call, method } = request
@@ -170,20 +159,11 @@ class Scenario {
   }
 
   #result({ call, method }) {
-    const made = this.#values.of(resultOf(method))
+    const made = this.#frames.values.of(resultOf(method))
     const { session, subscription, message } = call
     if (method === 'session/subscribe') return { ...made, subscriptionId: subscription, seq: this.#log(session).seq }
     if (method === 'session/prompt') return { ...made, messageId: message }
     return made
-  }
-
-  #error() {
-    const random = this.#random
-    const code = random.pick([...Object.keys(errorCodes), 'a_new_code'])
-    return random.pick([
-      { code: -32000, message: 'no', data: { code, retryable: random.chance(0.5), more: 1 } },
-      { code: random.pick([-32600, -32601, -32602, -32603, -32700, -1, 7]), message: 'no' },
-    ])
   }
 
   // Facts.
@@ -218,7 +198,7 @@ class Scenario {
     if (wantsRun && !call.isTold) {
       call.isTold = true
       log.run(call.message)
-    } else if (wantsRun || this.#random.once(2)) log.run(this.#uuid())
+    } else if (wantsRun || this.#random.once(2)) log.run(this.#frames.uuid())
     else log.idleTalk(this.#random.between(1, 4))
   }
 
@@ -226,7 +206,7 @@ class Scenario {
     // Whose fact it is says the frame around it, whatever the fact says.
     const event = this.#random.once(40) ? { ...fact, sessionId: 'another' } : fact
     const params = { subscriptionId: call.subscription, sessionId: call.session, event }
-    return this.#line({ jsonrpc: '2.0', method: 'session.event', params })
+    return this.#frames.line({ jsonrpc: '2.0', method: 'session.event', params })
   }
 
   // What no call is the worse for.
@@ -234,11 +214,11 @@ class Scenario {
   #harmless() {
     const random = this.#random
     return random.weighted([
-      [3, () => this.#notice()],
+      [3, () => this.#frames.notice()],
       [
         2,
         () =>
-          this.#sane({
+          this.#frames.sane({
             jsonrpc: '2.0',
             method: random.pick(['session.weather', 'x', 'session/get', '$/progress', '']),
             params: odd(random),
@@ -247,7 +227,7 @@ class Scenario {
       [
         2,
         () =>
-          this.#sane({
+          this.#frames.sane({
             jsonrpc: '2.0',
             id: random.pick([7_000_000, 'q', null, -1, [], {}]),
             method: random.pick(['client/ask', 'initialize']),
@@ -261,25 +241,16 @@ class Scenario {
     ])()
   }
 
-  /** For a subscription that nobody has. */
-  #notice() {
-    const random = this.#random
-    const method = random.pick(notificationNames)
-    const params = { ...this.#values.of(noticeOf(method)), subscriptionId: random.pick(['nobody', '', '__proto__', this.#uuid()]) }
-    const isWrong = random.once(3)
-    return this.#sane({ jsonrpc: '2.0', method, params: isWrong ? { ...params, sessionId: odd(random), event: odd(random) } : params })
-  }
-
   /** A second answer to what was answered. */
   #late() {
     const random = this.#random
     const ids = Array.from({ length: this.#lastId - firstId + 1 }, (_, i) => firstId + i)
     const done = ids.filter((id) => !this.#asked.some((request) => request.id === id))
     if (done.length === 0) return Buffer.from('')
-    return this.#sane({
+    return this.#frames.sane({
       jsonrpc: '2.0',
       id: random.pick(done),
-      ...random.pick([{ result: odd(random) }, { error: this.#error() }, { error: odd(random) }]),
+      ...random.pick([{ result: odd(random) }, { error: this.#frames.error() }, { error: odd(random) }]),
     })
   }
 
@@ -303,12 +274,17 @@ class Scenario {
     const ids = { subscriptionId: call.subscription, sessionId: call.session }
     const step = { ...ids, turnId: 't', stepId: 'st' }
     return random.pick([
-      () => this.#sane({ jsonrpc: '2.0', method: 'session.status', params: { ...this.#values.of('SessionStatusNotice'), ...ids } }),
       () =>
-        this.#sane({
+        this.#frames.sane({
+          jsonrpc: '2.0',
+          method: 'session.status',
+          params: { ...this.#frames.values.of('SessionStatusNotice'), ...ids },
+        }),
+      () =>
+        this.#frames.sane({
           jsonrpc: '2.0',
           method: 'session.delta',
-          params: { ...step, kind: random.pick(['text', 'reasoning', 'smell']), index: 0, text: this.#values.text() },
+          params: { ...step, kind: random.pick(['text', 'reasoning', 'smell']), index: 0, text: this.#frames.values.text() },
         }),
       () => this.#factLine({ ...call, session: 'another' }, new Conversation(random, 'another', random.below(900)).idleTalk(1)[0]),
     ])()
@@ -326,17 +302,20 @@ class Scenario {
     const log = this.#log(call.session)
     if (reader.next >= log.facts.length) this.#continue(log, call)
     const fact = log.facts[reader.next]
-    const say = (method, params) => this.#send([this.#line({ jsonrpc: '2.0', method, params })])
+    const say = (method, params) => this.#send([this.#frames.line({ jsonrpc: '2.0', method, params })])
     return random.weighted([
       [5, () => this.#maybeNext(reader, this.#factLine(call, mutated(fact, random)))],
       [1, () => this.#send([this.#factLine(call, odd(random))])],
       [1, () => this.#send([this.#factLine(call, { ...fact, seq: fact.seq + random.between(1, 9) })])],
       [1, () => say('session.event', mutated({ ...ids, event: fact }, random))],
       [0.3, () => say('session.event', odd(random))],
-      [1, () => say('session.closed', { ...ids, ...this.#closed() })],
-      [0.5, () => say('session.closed', mutated({ ...ids, ...this.#closed() }, random))],
-      [0.5, () => call.kind !== 'tail' && say('session.delta', mutated({ ...this.#values.of('SessionDeltaParams'), ...ids }, random))],
-      [0.5, () => say('session.status', mutated({ ...this.#values.of('SessionStatusNotice'), ...ids }, random))],
+      [1, () => say('session.closed', { ...ids, ...this.#frames.closed() })],
+      [0.5, () => say('session.closed', mutated({ ...ids, ...this.#frames.closed() }, random))],
+      [
+        0.5,
+        () => call.kind !== 'tail' && say('session.delta', mutated({ ...this.#frames.values.of('SessionDeltaParams'), ...ids }, random)),
+      ],
+      [0.5, () => say('session.status', mutated({ ...this.#frames.values.of('SessionStatusNotice'), ...ids }, random))],
     ])()
   }
 
@@ -347,26 +326,17 @@ class Scenario {
     if (this.#oracle.lastSeq(reader.call.name) !== had) reader.next += 1
   }
 
-  #closed() {
-    const random = this.#random
-    const error = {
-      message: 'why',
-      ...(random.chance(0.7) && { data: { code: random.pick(['fenced', 'storage_unavailable', 'new']), retryable: true } }),
-    }
-    return { reason: random.pick(['deleted', 'fenced', 'storage', 'shutdown', 'weather']), ...(random.chance(0.5) && { error }) }
-  }
-
   /** Bytes after which nothing may be trusted any more, or which are passed over: the oracle knows. */
   #junk() {
     const random = this.#random
-    const one = random.pick([() => this.#notice(), () => this.#factOfSomebody()])()
+    const one = random.pick([() => this.#frames.notice(), () => this.#factOfSomebody()])()
     if (random.once(8)) return padded(one, this.#limit + random.between(-2, 2))
-    return this.#clear(Buffer.concat(damaged(one, this.#notice(), random).filter((part) => !part.equals(lf))))
+    return this.#frames.clear(Buffer.concat(damaged(one, this.#frames.notice(), random).filter((part) => !part.equals(lf))))
   }
 
   #factOfSomebody() {
     const open = this.#readers.filter(({ call }) => this.#oracle.isOpen(call.name))
-    if (open.length === 0) return this.#notice()
+    if (open.length === 0) return this.#frames.notice()
     const { call } = this.#random.pick(open)
     return this.#factLine(call, this.#log(call.session).facts.at(-1) ?? { seq: 1, type: 'x', time: 1 })
   }
@@ -392,21 +362,6 @@ class Scenario {
 
   // Steps.
 
-  #line(message) {
-    return this.#clear(Buffer.from(written(message, this.#random)))
-  }
-
-  /** The same, but nothing where it would be no JSON. */
-  #sane(message) {
-    const line = this.#line(message)
-    return parsed(line.toString()) === undefined ? Buffer.from('') : line
-  }
-
-  /** Nothing, where it isn't told what the language makes of it. */
-  #clear(bytes) {
-    return isHazy(bytes, this.#language) ? Buffer.from('') : bytes
-  }
-
   #send(lines) {
     const bytes = Buffer.concat(lines.flatMap((line) => [line, lf]))
     const step = { do: 'send', bytes, cuts: this.#cuts(bytes.length) }
@@ -430,19 +385,11 @@ class Scenario {
  * @param {number} seed
  * @param {number} index
  * @param {'typescript' | 'python'} language
- * @returns {{ limit: number, steps: object[], expect: Record<string, import('./sdk-oracle.mjs').Outcome>, refused: number, prompts: number }}
- * `limit`: of a frame, in bytes; `refused`: requests that the SDK must refuse; `prompts`: that it must send
+ * @returns {{ limit: number, steps: object[], expect: Record<string, import('./sdk-oracle.mjs').Outcome>, refused: number, prompts: number,
+ * kinds: Record<string, number> }}
+ * `limit`: of a frame, in bytes; `refused`: requests that the SDK must refuse; `prompts`: that it must send; `kinds`: how
+ * many frames of each kind there are
  */
 export function sdkScenario(seed, index, language) {
   return new Scenario(seed, index, language).build()
-}
-
-/**
- * What must become of each call of a scenario, or of what is left of one: steps that no longer can be are left out.
- * @param {{ limit: number, steps: object[] }} scenario
- */
-export function told({ limit, steps }, language) {
-  const oracle = new SdkOracle({ language, limit })
-  const kept = steps.filter((step) => oracle.step(step))
-  return { limit, steps: kept, expect: oracle.outcomes(), refused: oracle.refused, prompts: oracle.prompts }
 }

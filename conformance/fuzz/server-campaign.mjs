@@ -4,7 +4,7 @@ import { clientCase } from './client-cases.mjs'
 import { HeapWatch } from './heap.mjs'
 import { limits, ServerPlace } from './server-place.mjs'
 import { runCase } from './server-run.mjs'
-import { shrunk, simplerFrames } from './shrink.mjs'
+import { shrunk, signature, simplerFrames } from './shrink.mjs'
 import { Tally } from './tally.mjs'
 
 /** Cases between two looks at the whole runtime, and looks between two at the memory. */
@@ -54,11 +54,11 @@ export async function problemsAlone(sent) {
 }
 
 async function failure(where, { parts, cuts }, problems) {
+  const same = signature(problems)
+  const fails = async (some, at) => signature(await problemsAlone({ parts: some, cuts: at })) === same
   const first = (await fails(parts, cuts)) ? cuts : (await fails(parts, [])) ? [] : null
   const least = first === null ? parts : await shrunk(parts, (some) => fails(some, some === parts ? first : []), simplerFrames)
   const again = first === null ? '\n(not on a server of its own)' : ''
   const shown = least.map((part) => JSON.stringify(part.toString('latin1')).slice(0, 2000)).join('\n')
   return new Error(`${where}: ${problems.slice(0, 3).join('\n')}${again}\nthe least that fails, as latin1:\n${shown}`)
 }
-
-const fails = async (parts, cuts) => (await problemsAlone({ parts, cuts })).length > 0

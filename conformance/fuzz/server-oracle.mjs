@@ -1,6 +1,7 @@
 // Owns what a server owes for a stream of bytes, read off the contract and the schema alone (FR-1 to FR-3): for each line the answer
 // that must come, and whether an answer that came is one that may.
 import { isUtf8 } from 'node:buffer'
+import { parsed } from './hazy.mjs'
 import { errorCodes, fits, methodNames, misfits, paramsOf, resultOf } from './schema.mjs'
 
 /** Codes that say that the runtime failed, or that nothing here can bring about. */
@@ -28,6 +29,8 @@ export class ServerOracle {
   #first = true
   /** `maybe`: an `initialize` may have been refused, because its id was in flight. */
   phase = /** @type {'new' | 'maybe' | 'initialized' | 'stopping'} */ ('new')
+  /** What came, by kind. */
+  kinds = new Map()
   /** Ids seen so far, with how often. */
   #asked = new Map()
   #requests = 0
@@ -49,33 +52,34 @@ export class ServerOracle {
   line(line) {
     const first = this.#first
     this.#first = false
-    if (line.length > this.#limits.maxFrameBytes) return fault(null, 'frame_too_large')
+    if (line.length > this.#limits.maxFrameBytes) return this.#is('too long', fault(null, 'frame_too_large'))
     const bytes = line.at(-1) === 13 ? line.subarray(0, -1) : line
-    if (bytes.length === 0) return null
-    if (!isUtf8(bytes)) return fault(null, -32700)
+    if (bytes.length === 0) return this.#is('blank', null)
+    if (!isUtf8(bytes)) return this.#is('no UTF-8', fault(null, -32700))
     const text = bytes.toString()
     const frame = first && text.startsWith('\uFEFF') ? text.slice(1) : text
-    if (frame === '') return null
-    let value
-    try {
-      value = JSON.parse(frame)
-    } catch {
-      return fault(null, -32700)
-    }
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return fault(null, -32600)
+    if (frame === '') return this.#is('blank', null)
+    const value = parsed(frame)
+    if (value === undefined) return this.#is('no JSON', fault(null, -32700))
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return this.#is('no object', fault(null, -32600))
     return this.#message(value)
+  }
+
+  #is(kind, owed) {
+    this.kinds.set(kind, (this.kinds.get(kind) ?? 0) + 1)
+    return owed
   }
 
   #message(value) {
     const field = (name) => (Object.hasOwn(value, name) ? value[name] : undefined)
     const [jsonrpc, id, method, params] = ['jsonrpc', 'id', 'method', 'params'].map(field)
-    if (id === undefined && typeof method === 'string') return null
-    if (method === undefined && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'))) return null
+    if (id === undefined && typeof method === 'string') return this.#is('notification', null)
+    if (method === undefined && (Object.hasOwn(value, 'result') || Object.hasOwn(value, 'error'))) return this.#is('answer', null)
     const isId = typeof id === 'string' || Number.isSafeInteger(id)
-    if (!isId) return fault(null, -32600)
-    if (jsonrpc !== '2.0' || typeof method !== 'string') return fault(id, -32600)
-    if (params !== undefined && (typeof params !== 'object' || params === null)) return fault(id, -32600)
-    return this.#request(id, method, params)
+    if (!isId) return this.#is('no request', fault(null, -32600))
+    if (jsonrpc !== '2.0' || typeof method !== 'string') return this.#is('no request', fault(id, -32600))
+    if (params !== undefined && (typeof params !== 'object' || params === null)) return this.#is('no request', fault(id, -32600))
+    return this.#is('request', this.#request(id, method, params))
   }
 
   #request(id, method, params) {

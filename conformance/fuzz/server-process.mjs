@@ -93,7 +93,7 @@ export class ServerProcess {
 export function longCase(seed, first, frames, folder) {
   const parts = []
   for (let index = first; parts.length < frames; index += 1)
-    parts.push(...clientCase(seed, index, { folder, maxFrameBytes: longFrame, mayStop: false }).parts)
+    parts.push(...clientCase(seed, index, { folder, maxFrameBytes: longFrame, mayStop: false, firstId: 1000 * (index - first) }).parts)
   const length = parts.reduce((sum, part) => sum + part.length, 0)
   const cuts = Array.from({ length: 200 }, (_, i) => ({ at: Math.floor((length * (i + 1)) / 201), rounds: i % 3 }))
   return { parts, cuts }

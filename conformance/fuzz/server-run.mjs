@@ -36,6 +36,7 @@ export async function runCase(place, { parts, cuts }, limits, tally) {
   const owed = lines.map((line) => oracle.line(line))
   const reader = new ServerReader(owed, tally)
   tally.frames += lines.length
+  tally.merge('sent', oracle.kinds)
   const connection = place.connect((text) => reader.take(text))
   let start = 0
   for (const { at, rounds } of cuts) {

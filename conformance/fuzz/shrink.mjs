@@ -72,3 +72,6 @@ function lacking(value, depth = 0) {
   const inside = keys.flatMap((key) => lacking(value[key], depth + 1).map((less) => ({ ...value, [key]: less })))
   return [...without, ...inside]
 }
+
+/** What tells one failure from another: its first words, without names and numbers. */
+export const signature = (problems) => (problems[0] ?? '').replaceAll(/\d+|"[^"]*"/g, '').slice(0, 40)

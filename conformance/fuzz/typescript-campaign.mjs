@@ -2,7 +2,7 @@
 import { HeapWatch } from './heap.mjs'
 import { reduced, removable } from './reduce.mjs'
 import { sdkScenario } from './sdk-scenarios.mjs'
-import { shrunk } from './shrink.mjs'
+import { shrunk, signature } from './shrink.mjs'
 import { Tally } from './tally.mjs'
 import { playTypescript } from './typescript-player.mjs'
 
@@ -19,8 +19,9 @@ export async function fuzzTypescript({ seed, frames }) {
     const scenario = sdkScenario(seed, index, language)
     const problems = await problemsOf(scenario)
     tally.cases += 1
-    tally.frames += framesIn(scenario)
-    for (const [name, { error }] of Object.entries(scenario.expect)) tally.count(`${name.split('-')[0]}: ${error ?? 'ok'}`)
+    tally.frames += Object.values(scenario.kinds).reduce((sum, count) => sum + count, 0)
+    tally.merge('sent', Object.entries(scenario.kinds))
+    for (const { error } of Object.values(scenario.expect)) tally.count(`calls: ${error ?? 'ok'}`)
     if (problems.length > 0) throw await failure(`seed ${seed}, index ${index}`, scenario, problems)
     const grown = index % lookEvery === lookEvery - 1 ? heap.look() : ''
     if (grown !== '') throw new Error(`after seed ${seed}, index 0 to ${index}: ${grown}`)
@@ -37,11 +38,9 @@ export async function problemsOf(scenario) {
   }
 }
 
-const framesIn = ({ steps }) =>
-  steps.reduce((sum, { bytes }) => sum + (bytes === undefined ? 0 : bytes.reduce((lines, byte) => lines + (byte === 10 ? 1 : 0), 0)), 0)
-
 async function failure(where, scenario, problems) {
-  const fails = async (places) => (await problemsOf(reduced(scenario, places, language))).length > 0
+  const same = signature(problems)
+  const fails = async (places) => signature(await problemsOf(reduced(scenario, places, language))) === same
   const places = removable(scenario)
   const isAlone = await fails(places)
   const least = reduced(scenario, isAlone ? await shrunk(places, fails) : places, language)
