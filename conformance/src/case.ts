@@ -1,6 +1,7 @@
 // Owns what a case is: data, checked against case.schema.json before anything runs.
 
-export type Layer = 'L0' | 'L1' | 'L2' | 'L3'
+export const LAYERS = ['L0', 'L1', 'L2', 'L3'] as const
+export type Layer = (typeof LAYERS)[number]
 
 /** How the model of a case is reached: played by the server itself, or over loopback HTTP in a vendor's format. */
 export type Transport = 'scripted' | 'http'

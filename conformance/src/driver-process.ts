@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { atExit } from './at-exit.ts'
-import { isObject, type Json, type JsonObject } from './case.ts'
+import { isObject, type Json, type JsonObject, LAYERS } from './case.ts'
 import { type Deferred, deferred } from './deferred.ts'
 import { HarnessError } from './harness-error.ts'
 import { Lines } from './lines.ts'
@@ -21,6 +21,8 @@ export interface DriverSpec {
   env: Readonly<Record<string, string>>
   /** Whether the driver can run here: a command that must succeed. */
   needs: readonly string[] | null
+  /** The layers that are for it: all of them, where it doesn't say. */
+  layers: readonly string[] | null
 }
 
 export interface Hello {
@@ -37,15 +39,21 @@ export function readDriver(path: string): DriverSpec {
   const found: unknown = parse(readFileSync(path, 'utf8'))
   if (!isObject(found) || typeof found.name !== 'string' || !Array.isArray(found.command))
     throw new HarnessError(`${path}: a driver needs a \`name\` and a \`command\` (a list), got ${shown(found)}`)
-  const { name, command, env, needs } = found
+  const { name, command, env, needs, layers } = found
+  const unknown = Array.isArray(layers) ? layers.find((layer) => !LAYERS.some((known) => known === layer)) : undefined
+  if (unknown !== undefined) throw new HarnessError(`${path}: layers: there are ${LAYERS.join(', ')}, got ${shown(unknown)}`)
   return {
     name,
     command: command.map(String),
     directory: resolve(dirname(path)),
     env: isObject(env) ? Object.fromEntries(Object.entries(env).map(([key, value]) => [key, String(value)])) : {},
     needs: Array.isArray(needs) ? needs.map(String) : null,
+    layers: Array.isArray(layers) ? layers.map(String) : null,
   }
 }
+
+/** Whether cases of a layer are for this driver. */
+export const does = ({ layers }: DriverSpec, layer: string): boolean => layers?.includes(layer) ?? true
 
 /** Why the driver can't run here, or null: the command that it needs to succeed doesn't. */
 export function lacking({ needs, directory, env }: DriverSpec): string | null {

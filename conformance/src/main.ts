@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { endOnSignals } from './at-exit.ts'
 import type { Case } from './case.ts'
 import { doctor as examineAll } from './doctor.ts'
-import { type DriverSpec, lacking, readDriver } from './driver-process.ts'
+import { type DriverSpec, does, lacking, readDriver } from './driver-process.ts'
 import { type Expected, isUnexpected, judgeAll, readExpected } from './expected.ts'
 import { FrameSchema } from './frame-check.ts'
 import { HarnessError } from './harness-error.ts'
@@ -34,7 +34,9 @@ const surroundings = () => ({
   repository: existsSync(join(root, 'contract.md')) ? null : join(root, '..'),
 })
 
-const builtIn = ['typescript', 'python']
+/** The project's own SDKs: in its repository they must be there. */
+const ownLanguages = ['typescript', 'python']
+const builtIn = [...ownLanguages, 'go']
 
 interface Chosen {
   /** As the command line names it. */
@@ -65,6 +67,10 @@ function present(drivers: readonly Chosen[]): { drivers: Chosen[]; absent: { nam
   return { drivers: drivers.filter(({ spec }) => !absent.some(({ name }) => name === spec.name)), absent }
 }
 
+/** What runs, of what was named or comes along: a driver has cases among the chosen ones. */
+const chosenDrivers = (options: RunOptions, chosen: readonly Case[]): Chosen[] =>
+  needsDrivers(options, chosen) ? driversOf(options.drivers).filter(({ spec }) => chosen.some(({ layer }) => does(spec, layer))) : []
+
 function casesOf({ layers, only, cases }: RunOptions): { all: Case[]; chosen: Case[] } {
   const all = loadCases(cases ?? undefined)
   const fits = (id: string, pattern: string) =>
@@ -84,8 +90,9 @@ const defaultServer = (): readonly string[] => {
 
 async function run(options: RunOptions): Promise<number> {
   const { all, chosen } = casesOf(options)
-  const { drivers, absent } = present(needsDrivers(options, chosen) ? driversOf(options.drivers) : [])
+  const { drivers, absent } = present(chosenDrivers(options, chosen))
   for (const { name, why } of absent) out(`SKIP   every case of driver ${name}, which can't run here: ${why}`)
+  for (const { spec } of drivers) if (spec.layers !== null) out(`NOTE   driver ${spec.name} is for layer ${spec.layers.join(', ')} alone`)
   const rules = rulesOf(contract)
   const reasons = readReasons(join(root, 'not-covered.yaml'))
   const progress = new Progress()
@@ -108,7 +115,9 @@ async function run(options: RunOptions): Promise<number> {
   const unexpected = judged.filter(isUnexpected)
   // In the repository both languages are at home: there a driver that can't run is one that nobody would miss.
   const missed =
-    options.coverage && surroundings().repository !== null ? absent.map(({ name, why }) => `driver ${name} can't run: ${why}`) : []
+    options.coverage && surroundings().repository !== null
+      ? absent.filter(({ name }) => ownLanguages.includes(name)).map(({ name, why }) => `driver ${name} can't run: ${why}`)
+      : []
   const faults = [
     ...missed,
     ...stale,

@@ -1,6 +1,6 @@
 // Owns a run of the suite: which cases with which subjects, in which order, how many at once; and the drivers that are kept warm.
 import type { Case } from './case.ts'
-import { DriverProcess, type DriverSpec } from './driver-process.ts'
+import { DriverProcess, type DriverSpec, does } from './driver-process.ts'
 import { Endpoints } from './endpoint.ts'
 import { FrameSchema } from './frame-check.ts'
 import { HarnessError } from './harness-error.ts'
@@ -67,10 +67,12 @@ export async function runSuite(options: SuiteOptions): Promise<Verdict[]> {
 
 /** Each case with each that does it, as often and in the order that was asked for. */
 async function tasksOf({ cases, drivers, watchdogMs, repeat, seed }: SuiteOptions): Promise<Task[]> {
-  const callers = await driversThatCall(drivers, watchdogMs)
-  const once = cases.flatMap((of): Task[] =>
-    of.layer === 'L1' ? [{ of, driver: null }, ...callers.map((driver) => ({ of, driver }))] : drivers.map((driver) => ({ of, driver })),
-  )
+  const raw = cases.some(({ layer }) => layer === 'L1')
+  const callers = raw ? await driversThatCall(drivers, watchdogMs) : []
+  const once = cases.flatMap((of): Task[] => {
+    const those = (of.layer === 'L1' ? callers : drivers).filter((driver) => does(driver, of.layer))
+    return [...(of.layer === 'L1' ? [{ of, driver: null }] : []), ...those.map((driver) => ({ of, driver }))]
+  })
   const tasks = Array.from({ length: repeat }, () => once).flat()
   if (seed !== null) shuffle(tasks, seed)
   return tasks
