@@ -92,6 +92,29 @@ describe('the verdict', () => {
   })
 })
 
+describe('a driver', () => {
+  it.each([
+    ['right', 0, /odd 1: 5 operations; cases that need one of these are unsupported: close, .*\nok {4}odd: node/],
+    ['does-anything', 1, /FAIL {2}odd: .*\n.*an operation that it has not must be answered with \{error/],
+    ['of-tomorrow', 1, /FAIL {2}odd: .*\n.*hello must answer \{protocol: 1, /],
+  ])('is looked at by the doctor: one that is, or does: %s', async (how, status, said) => {
+    const ended = await start(['doctor', '--driver', driverFile(how)]).ended
+    expect(ended).toMatchObject({ status, out: expect.stringMatching(said) })
+  })
+
+  it('that cannot run here is skipped, and the reason is said', async () => {
+    const file = driverFile('right')
+    writeFileSync(file, `${readFileSync(file, 'utf8')}needs: [node, -e, "throw 'no such thing here'"]\n`)
+    const alone = await start(['run', '--driver', file]).ended
+    expect(alone.out).toMatch(/^SKIP {3}every case of driver odd, which can't run here: node -e throw 'no such thing here' fails/)
+    expect(alone).toMatchObject({ status: 2, err: expect.stringMatching(/nothing ran/) })
+    expect(await start(['doctor', '--driver', file]).ended).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/^FAIL {2}odd: it can't run here/),
+    })
+  })
+})
+
 describe('an expected failure', () => {
   const entry = (verdict: string, of = 'area/one') => `- { case: ${of}, verdict: ${verdict}, reason: it is known for long }\n`
 
