@@ -191,10 +191,10 @@ export class Rig {
     this.runtime = this.boot()
   }
 
-  boot(): Runtime {
+  boot(around: Pick<Surroundings, 'watch'> = {}): Runtime {
     this.#boots += 1
     const owner = { runtimeId: `runtime-${this.#boots}`, host: 'here', bootId: 'boot', pid: this.#boots, processStart: '0' }
-    this.runtime = new Runtime(this.store, { clock: this.clock, ids: this.#ids, owner, dead: this.#dead })
+    this.runtime = new Runtime(this.store, { clock: this.clock, ids: this.#ids, owner, dead: this.#dead, ...around })
     return this.runtime
   }
 

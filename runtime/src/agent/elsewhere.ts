@@ -1,10 +1,13 @@
 // Owns what other runtimes do on the same store: reads what they commit, and has taken up what they left while it is wanted here (RE-3).
+import { Refusal } from '../log/refusal.ts'
 import { isDue } from '../log/session-state.ts'
 import type { Watch } from '../store/upkeep.ts'
 import type { AgentPorts } from './ports.ts'
 
 /** How often a session that another runtime drives is looked at, while somebody here waits on it. */
 export const WATCH_MS = 1_000
+/** How long after a session began to be followed here it is decided whether others' commits matter: most are taken up by then. */
+const SETTLE_MS = 50
 
 export interface ElsewhereCalls {
   isResident(sessionId: string): boolean
@@ -20,6 +23,7 @@ export class Elsewhere {
   readonly #collected = new Map<string, number>()
   #watch: Watch | null = null
   #cancelLook: (() => void) | null = null
+  #cancelSettle: (() => void) | null = null
   /** One reading at a time; a hint meanwhile leads to one more. */
   #reading = false
   #again = false
@@ -29,7 +33,7 @@ export class Elsewhere {
   constructor(ports: AgentPorts, calls: ElsewhereCalls) {
     this.#ports = ports
     this.#calls = calls
-    ports.log.onFollow = () => this.#lookSoon()
+    ports.log.onFollow = () => this.#followed()
   }
 
   want(sessionId: string): void {
@@ -53,9 +57,12 @@ export class Elsewhere {
     this.#wanted.delete(sessionId)
   }
 
-  /** Hears of commits from here on: not from the start, since most that is over at once shares nothing. */
+  /** Hears of commits from here on: not from the start, since most that is over at once shares nothing. What came before is read. */
   listen(): Watch {
-    this.#watch ??= this.#ports.watch(() => this.#read())
+    if (this.#watch === null) {
+      this.#watch = this.#ports.watch(() => this.#read())
+      this.#read()
+    }
     return this.#watch
   }
 
@@ -63,6 +70,7 @@ export class Elsewhere {
   async stop(): Promise<void> {
     this.#stopped = true
     this.#cancelLook?.()
+    this.#cancelSettle?.()
     this.#watch?.stop()
     await this.#work
   }
@@ -70,6 +78,18 @@ export class Elsewhere {
   #elsewhere(): string[] {
     const known = new Set([...this.#ports.log.followedIds(), ...this.#wanted])
     return [...known].filter((sessionId) => !this.#calls.isResident(sessionId))
+  }
+
+  /** What was committed while it was being opened came with no hint that concerns it: it is read once more. */
+  #followed(): void {
+    this.#lookSoon()
+    if (this.#stopped) return
+    this.#cancelSettle ??= this.#ports.clock.after(SETTLE_MS, () => {
+      this.#cancelSettle = null
+      if (this.#elsewhere().length === 0) return
+      this.listen()
+      this.#read()
+    })
   }
 
   #lookSoon(): void {
@@ -116,7 +136,7 @@ export class Elsewhere {
     const seqs = await store.seqs(followed)
     for (const [i, sessionId] of followed.entries()) {
       const seq = seqs[i] ?? null
-      if (seq === null) log.close(sessionId, 'deleted', null)
+      if (seq === null) this.#forget(sessionId)
       else if (seq > (log.followed(sessionId)?.state.seq ?? seq)) await log.refresh(sessionId)
     }
     await this.#takeUp()
@@ -125,12 +145,23 @@ export class Elsewhere {
   async #takeUp(): Promise<void> {
     for (const sessionId of this.#elsewhere()) {
       if (!this.#wanted.has(sessionId) && !this.#collected.has(sessionId)) continue
-      const session = await this.#ports.log.peek(sessionId)
+      await this.#lookAt(sessionId)
       if (this.#stopped) return
-      if (session === null) this.#forget(sessionId)
-      else if (isDue(session.state)) await this.#calls.takeUp(sessionId)
-      else if (this.#ports.log.followed(sessionId) === undefined) this.#wanted.delete(sessionId)
     }
+  }
+
+  async #lookAt(sessionId: string): Promise<void> {
+    const session = await this.#ports.log.peek(sessionId)
+    if (this.#stopped) return
+    if (session === null) this.#forget(sessionId)
+    else if (!isDue(session.state)) {
+      if (this.#ports.log.followed(sessionId) === undefined) this.#wanted.delete(sessionId)
+    } else
+      await this.#calls.takeUp(sessionId).catch((error: unknown) => {
+        // Deleted in between. Any other session is looked at all the same.
+        if (error instanceof Refusal && error.code === 'session_not_found') this.#forget(sessionId)
+        else this.#ports.report(`session ${sessionId} could not be taken up`, error)
+      })
   }
 
   #forget(sessionId: string): void {

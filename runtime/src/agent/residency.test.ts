@@ -297,3 +297,39 @@ test("DEL-1: the processes of a session's tools are ended before it is gone: the
   await quiet()
   expect(await rig.store.load('s')).not.toBeNull()
 })
+
+test('SUB-1, RE-3: what another runtime committed just after a session began to be followed is seen, also where nothing follows it', async () => {
+  const rig = new Rig()
+  await rig.create()
+  const holder = rig.runtime
+  // Its watch never tells a thing.
+  const other = rig.boot({ watch: () => ({ check: () => undefined, stop: () => undefined }) })
+  const seen: AnyFact[] = []
+  await other.log.follow('s', { facts: (facts) => seen.push(...facts) })
+  const leave = await other.sessions.activate('s')
+  await holder.sessions.prompt({ sessionId: 's', content: 'hello' })
+  await quiet()
+  holder.kill()
+  rig.declareDead(1)
+  await pass(rig, 2 * WATCH_MS)
+  expect(seen.map(({ type }) => type).slice(0, 2)).toEqual(['inbox/receipt', 'agent/status'])
+  ;(await rig.nextAsk()).answer(says('x'))
+  await rig.idle()
+  leave()
+})
+
+test("DEL-1: deleting a session ends what a dead runtime's tools left running for it, and its live holder ends its own", async () => {
+  const rig = new Rig()
+  await rig.create('dead')
+  const dead = rig.runtime
+  const holder = rig.boot()
+  await rig.create('live')
+  const other = rig.boot()
+  dead.kill()
+  rig.declareDead(1)
+  await other.sessions.delete('dead')
+  expect(other.reaped).toEqual(['runtime-1'])
+  await other.sessions.delete('live')
+  await pass(rig, RENEW_MS)
+  expect(holder.ended).toContain('live')
+})

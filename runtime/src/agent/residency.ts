@@ -74,6 +74,14 @@ export class Residency {
     return this.#elsewhere.collect(sessionId)
   }
 
+  /**
+   * Ends what a dead holder's tools left running for a session that is about to be deleted: nobody would look for it afterwards.
+   * *Contract:* as activate.
+   */
+  async reap(sessionId: string): Promise<void> {
+    await this.#acquire(sessionId)
+  }
+
   async #acquire(sessionId: string): Promise<Lease | null> {
     const { store, clock, owner } = this.#ports
     const at = () => ({ now: clock.now(), ttlMs: LEASE_MS })
@@ -139,8 +147,11 @@ export class Residency {
     return activation
   }
 
+  /** Whoever drives it next, or nobody, must find nothing of it at work here. */
   #closed(sessionId: string, reason: ClosedReason, error: Error | null): void {
-    this.#activations.get(sessionId)?.closed(reason, error)
+    const activation = this.#activations.get(sessionId)
+    if (activation !== undefined && reason !== 'shutdown') this.#ports.endTools(sessionId)
+    activation?.closed(reason, error)
   }
 
   /** A lost lease ends its activation, a log that grew elsewhere is read (RE-3, RE-4). */

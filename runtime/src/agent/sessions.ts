@@ -93,6 +93,7 @@ export class Sessions {
       const activation = this.#residency.get(sessionId)
       // First: of a session that is gone nobody looks for what a killed runtime left running.
       if (activation !== undefined) this.#ports.endTools(sessionId)
+      else await this.#residency.reap(sessionId)
       if (!(await this.#ports.store.delete(sessionId))) throw noSession(sessionId)
       this.#ports.log.close(sessionId, 'deleted', null)
       await activation?.ended
