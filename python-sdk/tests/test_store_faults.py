@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import subprocess
 import tempfile
@@ -41,6 +42,11 @@ def changed(store: Path, sql: str) -> None:
     database = sqlite3.connect(store)
     database.executescript(sql)
     database.close()
+
+
+def delete(store: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        Path(f"{store}{suffix}").unlink()
 
 
 async def waiting(session: AsyncSession) -> asyncio.Task[object]:
@@ -90,8 +96,7 @@ async def test_a_store_that_goes_away_in_a_run(runtime: Watched, workspace: Path
         other = await quiesce.sessions.create()
         run = await waiting(session)
         collecting = asyncio.create_task(session.collect((await session.prompt("more")).message_id))
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{store}{suffix}").unlink()
+        delete(store)
         (workspace / "go").touch()
         for failed in (run, collecting, other.run("Say hello."), session.prompt("x")):
             with pytest.raises(StorageUnavailableError, match="was deleted while it was open") as raised:
@@ -142,7 +147,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path) -> None:
-    with (disk / "filler").open("ab", buffering=0) as filler, pytest.raises(OSError, match="No space left on device"):
+    with (disk / "filler").open("ab", buffering=0) as filler, contextlib.suppress(OSError):
         while True:
             filler.write(bytes(4096))
 
