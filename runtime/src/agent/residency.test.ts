@@ -322,14 +322,22 @@ test("DEL-1: deleting a session ends what a dead runtime's tools left running fo
   const rig = new Rig()
   await rig.create('dead')
   const dead = rig.runtime
-  const holder = rig.boot()
+  let hint = () => undefined as void
+  const holder = rig.boot({
+    watch: (onChange) => {
+      hint = onChange
+      return { check: () => undefined, stop: () => undefined }
+    },
+  })
   await rig.create('live')
+  await pass(rig, RENEW_MS)
   const other = rig.boot()
   dead.kill()
   rig.declareDead(1)
   await other.sessions.delete('dead')
   expect(other.reaped).toEqual(['runtime-1'])
   await other.sessions.delete('live')
-  await pass(rig, RENEW_MS)
+  hint()
+  await quiet()
   expect(holder.ended).toContain('live')
 })
