@@ -322,7 +322,7 @@ test("DEL-1: deleting a session ends what a dead runtime's tools left running fo
   const rig = new Rig()
   await rig.create('dead')
   const dead = rig.runtime
-  let hint = () => undefined as void
+  let hint: () => void = () => undefined
   const holder = rig.boot({
     watch: (onChange) => {
       hint = onChange

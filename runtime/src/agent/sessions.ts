@@ -206,7 +206,8 @@ export class Sessions {
       if (!this.#stopping) await this.#input(sessionId, async () => undefined)
     }
     takeUp().catch((error: unknown) => {
-      if (error instanceof Refusal && error.code === 'session_not_found') return
+      // Deleted since, or this runtime ends: then whoever comes next takes it up.
+      if (this.#stopping || (error instanceof Refusal && error.code === 'session_not_found')) return
       this.#ports.report(`session ${sessionId} could not be taken up for a message that was accepted`, error)
     })
   }
