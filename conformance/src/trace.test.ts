@@ -4,7 +4,7 @@ import { traceOf } from './trace.ts'
 import { Values } from './values.ts'
 
 const steps = [{ name: 'run', args: { as: 'a' } }]
-function trace(a: Json, log: Json = [], { cwd = '/tmp/one', model = 'scripted/case' } = {}) {
+function trace(a: Json, log: Json = [], { cwd = '/tmp/one/work', model = 'scripted/case' } = {}) {
   const values = new Values()
   for (const [name, value] of Object.entries({ cwd, model, a, log })) values.set(name, value)
   return traceOf({ steps } as unknown as Case, values)
@@ -15,7 +15,7 @@ describe('a trace', () => {
   it('knows no ids, moments and places, but which are the same', () => {
     const of = (id: string, time: number, cwd: string) =>
       trace({ result: { messageId: id, time, where: `${cwd}/x of ${id}` } }, [fact(1, 'inbox/cancelled', { messageId: id })], { cwd }).whole
-    expect(of('message-number-one', 1, '/tmp/one')).toBe(of('message-number-two', 2, '/tmp/two'))
+    expect(of('message-number-one', 1, '/tmp/one/work')).toBe(of('message-number-two', 2, '/tmp/two/work'))
     const others = trace({ result: { messageId: 'm-1' } }, [fact(1, 'inbox/cancelled', { messageId: 'm-2' })]).whole
     expect(others).not.toBe(trace({ result: { messageId: 'm-1' } }, [fact(1, 'inbox/cancelled', { messageId: 'm-1' })]).whole)
   })

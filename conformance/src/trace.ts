@@ -1,5 +1,6 @@
 // Owns the trace of a case: what it left, without what differs from run to run, so that two languages, and two ways to the model, can be
 // compared.
+import { dirname } from 'node:path'
 import { type Case, isObject, type Json, type JsonObject } from './case.ts'
 import type { Values } from './values.ts'
 import type { Trace } from './verdict.ts'
@@ -38,7 +39,7 @@ export function traceOf(of: Case, values: Values): Trace {
     return value === undefined ? [] : [[as, comparable(value as Json)]]
   })
   const left: Json = [results as Json, comparable((values.at('log') ?? null) as Json)]
-  const places = [values.at('cwd'), values.at('model')].map(String)
+  const places = [dirname(String(values.at('cwd'))), String(values.at('model'))]
   return { whole: written(left, places), common: written(withoutWordsOfModels(left), places) }
 }
 
@@ -104,7 +105,7 @@ function withoutWordsOfModels(value: Json): Json {
 }
 
 /** As text, with names for ids and places; each language works in a directory of its own. */
-function written(value: Json, [cwd = '', model = '']: readonly string[]): string {
+function written(value: Json, [home = '', model = '']: readonly string[]): string {
   const names = new Map<string, string>()
   const plain = (each: Json, key = ''): Json => {
     if (Array.isArray(each)) return each.map((inner) => plain(inner, key))
@@ -120,7 +121,7 @@ function written(value: Json, [cwd = '', model = '']: readonly string[]): string
     if (!names.has(each)) names.set(each, `${key} ${names.size + 1}`)
     return names.get(each) ?? each
   }
-  let text = JSON.stringify(plain(value)).replaceAll(cwd, '/work').replaceAll(`"${model}"`, '"/model"')
+  let text = JSON.stringify(plain(value)).replaceAll(home, '/home').replaceAll(`"${model}"`, '"/model"')
   for (const [id, name] of names) if (id.length >= LONG_ID) text = text.replaceAll(id, name)
   return text
 }
