@@ -1,11 +1,12 @@
 // Owns a run of the suite: which cases with which subjects, in which order, how many at once; and the drivers that are kept warm.
 import type { Case } from './case.ts'
+import { comparedTraces } from './compared.ts'
 import { DriverProcess, type DriverSpec, does } from './driver-process.ts'
 import { Endpoints } from './endpoint.ts'
 import { FrameSchema } from './frame-check.ts'
 import { HarnessError } from './harness-error.ts'
 import { runCase, type Subject, type Surroundings } from './run-case.ts'
-import type { Trace, Verdict } from './verdict.ts'
+import type { Verdict } from './verdict.ts'
 
 export interface SuiteOptions {
   cases: readonly Case[]
@@ -130,40 +131,6 @@ class WarmDrivers {
   async end(): Promise<void> {
     await Promise.all([...this.#subjects.values()].map(({ process }) => process.end()))
   }
-}
-
-/** The same case must leave the same trace in every language, and over every way to its model. */
-function comparedTraces(verdicts: readonly Verdict[]): Verdict[] {
-  const traced = verdicts.filter(({ trace }) => trace !== null)
-  const byCase = groups(traced, ({ caseId }) => caseId)
-  const ofLanguages = byCase.flatMap((each) => difference(each, ({ subject }) => subject, 'both languages', 'whole'))
-  const byFile = groups(
-    byCase.flatMap(([first]) => first ?? []),
-    ({ caseId }) => caseId.split('@')[0] ?? caseId,
-  )
-  return [...ofLanguages, ...byFile.flatMap((each) => difference(each, ({ caseId }) => caseId, 'both transports', 'common'))]
-}
-
-function groups(verdicts: readonly Verdict[], keyOf: (verdict: Verdict) => string): Verdict[][] {
-  const found = new Map<string, Verdict[]>()
-  for (const verdict of verdicts) found.set(keyOf(verdict), [...(found.get(keyOf(verdict)) ?? []), verdict])
-  return [...found.values()]
-}
-
-function difference(verdicts: readonly Verdict[], nameOf: (verdict: Verdict) => string, subject: string, of: keyof Trace): Verdict[] {
-  const [first] = verdicts
-  const other = verdicts.find(({ trace }) => trace?.[of] !== first?.trace?.[of])
-  if (first === undefined || other === undefined) return []
-  const place = firstDifference(first.trace?.[of] ?? '', other.trace?.[of] ?? '')
-  const reasons = [`${nameOf(first)} and ${nameOf(other)} leave different traces: ${place}`]
-  return [{ ...first, subject, verdict: 'fail', reasons, transcript: [...first.transcript, '', ...other.transcript], stderr: '', ms: 0 }]
-}
-
-function firstDifference(a: string, b: string): string {
-  let i = 0
-  while (a[i] === b[i]) i += 1
-  const from = Math.max(0, i - 80)
-  return `…${a.slice(from, i + 120)}… against …${b.slice(from, i + 120)}…`
 }
 
 /** Fisher and Yates, by a small generator of numbers that the seed fixes (mulberry32). */
