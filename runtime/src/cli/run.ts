@@ -33,10 +33,16 @@ export async function runCommand(options: RunOptions, ports: RunPorts): Promise<
       ports.terminal.say(`quiesce: ${bySignal}`)
       return exitStatus.cancelled
     }
-    return await runIn(await ports.open(), content, options, { ...ports, stop })
+    const running = openAndRun(content, options, { ...ports, stop })
+    running.catch(() => undefined)
+    return await Promise.race([running, stop.atOnce])
   } finally {
     stop.end()
   }
+}
+
+async function openAndRun(content: string, options: RunOptions, ports: RunPorts & { stop: Stop }): Promise<number> {
+  return runIn(await ports.open(), content, options, ports)
 }
 
 async function runIn(runtime: Runtime, content: string, options: RunOptions, ports: RunPorts & { stop: Stop }): Promise<number> {

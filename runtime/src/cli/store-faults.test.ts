@@ -178,6 +178,38 @@ describe('RE-6: a store that opens, and is damaged further on', () => {
   })
 })
 
+describe('RE-6: a store whose lock another process has', () => {
+  const told =
+    /^\{.*"msg":"another process has had the lock of the store \S+\.db for \d+ s, and it is waited for, up to 45 s in all: end the/
+
+  async function whileLocked(name: string) {
+    const path = join(quiesce.home, `${name}.db`)
+    copyFileSync(filled, path)
+    const other = openDatabase(path)
+    other.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE')
+    const running = quiesce.start(demo, { QUIESCE_STORE: `sqlite:${path}` })
+    await running.says('stderr', told)
+    return { other, running }
+  }
+
+  it('is waited for by a run, which says so on one line, and answers', async () => {
+    const { other, running } = await whileLocked('waited-for')
+    other.exec('ROLLBACK')
+    other.close()
+    const { status, stdout, stderr } = await running.ended
+    expect({ status, lines: stderr.trim().split('\n').length }).toEqual({ status: 0, lines: 1 })
+    expect(stdout).toMatch(/hello/)
+  })
+
+  it('is left at once at the second signal, also before anything was begun (CLI-5)', async () => {
+    const { other, running } = await whileLocked('left')
+    for (const _ of [1, 2]) running.child.kill('SIGINT')
+    expect(await running.ended).toMatchObject({ status: 3, stdout: '', signal: null })
+    other.exec('ROLLBACK')
+    other.close()
+  })
+})
+
 /** The user that is nobody: root may write everywhere. */
 const nobody = 65_534
 const mayBeNobody = () =>

@@ -4,6 +4,7 @@ import { setImmediate as endOfTick } from 'node:timers/promises'
 import type { Clock } from '../base/clock.ts'
 import { type Deferred, deferred } from '../base/deferred.ts'
 import { Refusal } from '../log/refusal.ts'
+import type { FaultData } from './fault.ts'
 import { type Answer, isLater, type Operation, type Reply } from './operations.ts'
 
 export interface Patience {
@@ -49,7 +50,7 @@ export class Batches {
   /** Since when the lock is waited for, and whether that was told. */
   #locked: { since: number; told: boolean } | null = null
   /** Called where the lock has been waited for a while: once, until it was had again. */
-  onLocked: (fault: string, waitedMs: number) => void = () => undefined
+  onLocked: (fault: FaultData, waitedMs: number) => void = () => undefined
 
   /** `run` takes a JSON array of operations. */
   constructor(run: (batch: string) => Promise<Reply>, patience: Patience) {
@@ -119,7 +120,7 @@ export class Batches {
     const waitedMs = now - this.#locked.since
     if (!this.#locked.told && waitedMs >= this.#patience.tellMs && answer.kind === 'fault') {
       this.#locked.told = true
-      this.onLocked(answer.value.message, waitedMs)
+      this.onLocked(answer.value, waitedMs)
     }
     return now < waiting.deadline
   }

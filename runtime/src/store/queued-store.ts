@@ -32,8 +32,7 @@ export class QueuedStore implements Store {
     this.#home = home
     this.#patience = { clock: holdingClock, ...defaultPatience, ...patience }
     this.#batches = new Batches((batch) => this.#call(`{"run":${batch}}`), this.#patience)
-    this.#batches.onLocked = (fault, waitedMs) =>
-      this.onLocked(`${fault}. Waited for ${waitedMs / 1000} s; after ${this.#patience.lockMs / 1000} s what waits is refused`)
+    this.#batches.onLocked = ({ details }, waitedMs) => this.onLocked(lockedText(details.path, waitedMs, this.#patience.lockMs))
   }
 
   async commit(request: CommitRequest): Promise<CommitResult> {
@@ -154,6 +153,12 @@ function isFromClient({ facts }: CommitRequest): boolean {
       made.type === 'session/update' ||
       (made.type === 'inbox/receipt' && made.data.message.origin.kind === 'user'),
   )
+}
+
+/** What is told while a lock is waited for. */
+export function lockedText(path: unknown, waitedMs: number, limitMs: number): string {
+  const had = `another process has had the lock of the store ${path} for ${Math.round(waitedMs / 1000)} s`
+  return `${had}, and it is waited for, up to ${limitMs / 1000} s in all: end the backup or the database tool that has it open`
 }
 
 /** A fault as the caller sees it. */

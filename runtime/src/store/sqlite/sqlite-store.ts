@@ -6,7 +6,7 @@ import { Engine } from '../engine.ts'
 import { StoreFault } from '../fault.ts'
 import { type Home, inlineHome } from '../home.ts'
 import { loopKeeper } from '../lease-keeper.ts'
-import { QueuedStore, refusal } from '../queued-store.ts'
+import { lockedText, QueuedStore, refusal } from '../queued-store.ts'
 import type { Upkeep } from '../upkeep.ts'
 import { ChangeWatch } from './change-watch.ts'
 import { connect } from './connection.ts'
@@ -30,7 +30,7 @@ const PAUSE_MS = 50
 /** *Contract:* rejects with Refusal `storage_unavailable` (what is wrong with the file or its place) or `store_version`. */
 export async function openSqliteStore({ path, home, onLocked = () => undefined }: SqliteStoreOptions): Promise<QueuedStore> {
   const absolute = resolve(path)
-  const deadline = performance.now() + OPEN_WITHIN_MS
+  const start = performance.now()
   for (let attempt = 1; ; attempt += 1) {
     try {
       const store = new QueuedStore(home === 'worker' ? await openInWorker(absolute) : openInlineHome(absolute))
@@ -38,8 +38,8 @@ export async function openSqliteStore({ path, home, onLocked = () => undefined }
       return store
     } catch (error) {
       if (!(error instanceof StoreFault)) throw error
-      if (error.data.retry !== 'later' || performance.now() > deadline) throw refusal(error.data)
-      if (attempt === 2) onLocked(`${error.message}. It is opened once it is free, for up to ${OPEN_WITHIN_MS / 1000} s`)
+      if (error.data.retry !== 'later' || performance.now() - start > OPEN_WITHIN_MS) throw refusal(error.data)
+      if (attempt === 2) onLocked(lockedText(absolute, performance.now() - start, OPEN_WITHIN_MS))
     }
     await pause(PAUSE_MS)
   }
