@@ -13,13 +13,17 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from fuzz_player import Json, play
+from quiesce import AsyncQuiesce, ConnectionClosedError
 
 GENERATOR = Path(__file__).parents[2] / "conformance/fuzz/print-scenarios.mjs"
+CUT_SHORT = GENERATOR.with_name("cut-short.mjs")
+RIGHT = ("a\u2028b\u2029c\u0085d \U0001f9ed \u6f22", [1, 2, 3, 4, 5, 6, 7, 8, 9])
 BY_HAND = os.environ.get("FUZZ_FRAMES", "") != ""
 FRAMES = int(os.environ.get("FUZZ_FRAMES") or 15_000)
 SEED = int(os.environ.get("FUZZ_SEED") or 1)
@@ -56,6 +60,32 @@ async def test_a_sdk_keeps_its_word_through_frames_of_anything() -> None:
         for kind, count in sorted(counts.items()):
             print(f"  {count:9}  {kind}")  # noqa: T201
     assert frames >= FRAMES
+
+
+async def test_a_stream_may_end_anywhere() -> None:
+    said: list[str] = []
+    assert await cut_short({}, said.append) == RIGHT
+    idle_by = int(said[0].removeprefix("idle by "))
+    random = Random(SEED)
+    for _ in range(FRAMES // 5000 if BY_HAND else 10):
+        cut = random.choice([random.randint(0, idle_by + 40), random.randint(idle_by - 3, idle_by + 3)])
+        env = {
+            "FUZZ_CUT": cut,
+            "FUZZ_CHUNK": random.choice([1, 7, 4000]),
+            "FUZZ_END": random.choice(["exit", "kill", "close"]),
+        }
+        became = await cut_short({name: str(value) for name, value in env.items()})
+        assert became == (RIGHT if cut >= idle_by else "ConnectionClosedError"), env
+
+
+async def cut_short(env: dict[str, str], on_stderr: Callable[[str], object] | None = None) -> object:
+    """What becomes of a run on a runtime that ends after so many bytes."""
+    async with AsyncQuiesce.launch(runtime=str(CUT_SHORT), env=env, on_stderr=on_stderr) as quiesce:
+        try:
+            result = await (await quiesce.sessions.get("s-1")).run("hello")
+        except ConnectionClosedError as error:
+            return type(error).__name__
+    return result.final_response, [event.seq for event in result.events]
 
 
 @contextlib.contextmanager
