@@ -95,7 +95,7 @@ FRAMES ?= 1000000
 fuzz: SEED := $(or $(SEED),$(shell echo $$RANDOM))
 fuzz: setup ## send FRAMES=1000000 frames of anything to the server, and to both SDKs (SEED=n: the same again)
 	@FUZZ_FRAMES=$(FRAMES) FUZZ_SEED=$(SEED) node node_modules/vitest/vitest.mjs run conformance/fuzz
-	@cd python-sdk && FUZZ_FRAMES=$(FRAMES) FUZZ_SEED=$(SEED) ../$(PY) -m pytest -q -s tests/test_fuzz.py
+	@cd python-sdk && FUZZ_FRAMES=$(FRAMES) FUZZ_SEED=$(SEED) ../$(PY) -m pytest -q -s -o faulthandler_timeout=0 tests/test_fuzz.py
 
 conformance: setup ## does the runtime, do both SDKs keep the contract? (SEED=n fixes the order)
 	@$(BIN)/conformance run --jobs 2 --shuffle $(or $(SEED),random)
