@@ -54,7 +54,10 @@ export async function runMutants(options: MutantsOptions): Promise<number> {
 
   async function work(): Promise<void> {
     for (let mutant = left.shift(); mutant !== undefined; mutant = left.shift()) {
-      const { faults, told } = await judge(mutant)
+      const { faults, told } = await judge(mutant).catch((error: unknown) => ({
+        faults: [error instanceof Error ? error.message : String(error)],
+        told: [],
+      }))
       if (faults.length > 0) failed += 1
       out(`${faults.length === 0 ? 'killed' : 'FAIL  '} ${mutant.id} (${mutant.breaks}) ${told.join(', ')}`)
       for (const fault of faults) out(`    ${fault}`)
@@ -70,9 +73,12 @@ export async function runMutants(options: MutantsOptions): Promise<number> {
       if (of === undefined) continue
       const language = mutant.how.target === 'python' ? 'python' : 'typescript'
       const right = await rightOf(of, language)
-      if (right.verdict !== 'pass') faults.push(`unbroken, ${id} comes to ${right.verdict}: ${right.reasons.join('; ')}`)
+      if (right.verdict !== 'pass') {
+        faults.push(`unbroken, ${id} comes to ${right.verdict}: ${right.reasons.join('; ')}`)
+        continue
+      }
       const broken = subjectsOf(language, mutant, options)
-      const watchdogMs = Math.max(PATIENCE.atLeastMs, Math.round(PATIENCE.times * right.ms))
+      const watchdogMs = Math.min(WATCHDOG_MS, Math.max(PATIENCE.atLeastMs, Math.round(PATIENCE.times * right.ms)))
       const { verdict, reasons, ms } = await play(of, broken, watchdogMs).finally(broken.remove)
       told.push(`${verdict} by ${id} in ${Math.round(ms)} ms`)
       if (!killing.includes(verdict)) faults.push(`${id} doesn't kill it: ${verdict}${reasons.map((reason) => `: ${reason}`).join('')}`)
@@ -94,10 +100,13 @@ export async function runMutants(options: MutantsOptions): Promise<number> {
     const surroundings = { server, schema, endpoints, watchdogMs }
     if (of.layer === 'L1') return runCase(of, null, surroundings)
     const process = new DriverProcess(driver)
+    const watchdog = setTimeout(() => process.kill(), WATCHDOG_MS)
     try {
       const { operations } = await process.hello()
+      clearTimeout(watchdog)
       return await runCase(of, { process, operations }, surroundings)
     } finally {
+      clearTimeout(watchdog)
       process.kill()
       await process.ended
     }
