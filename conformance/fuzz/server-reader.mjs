@@ -77,15 +77,18 @@ export class ServerReader {
     if (this.#left <= 0) this.#done()
   }
 
-  /** What the answer of a subscribe or an unsubscribe changes. */
+  /** What the answer of a subscribe or an unsubscribe changes. Where an id was used twice, it isn't told which of them this is. */
   #followed(owed, result) {
-    const about = (method) => owed.find((each) => each.method === method)?.params
-    const ended = about('session/unsubscribe')
-    if (ended !== undefined && Object.keys(result).length === 0) this.#cursors.delete(ended.subscriptionId)
-    if (typeof result.subscriptionId !== 'string' || this.#cursors.has(result.subscriptionId)) return
-    const { after, from } = about('session/subscribe') ?? {}
-    const isSure = owed.length === 1 && from === undefined
-    this.#cursors.set(result.subscriptionId, isSure ? (typeof after === 'number' ? after : result.seq) : null)
+    if (owed.length !== 1) {
+      for (const { params } of owed) if (typeof params?.subscriptionId === 'string') this.#cursors.set(params.subscriptionId, null)
+      if (typeof result.subscriptionId === 'string') this.#cursors.set(result.subscriptionId, null)
+      return
+    }
+    const [{ method, params }] = owed
+    if (method === 'session/unsubscribe') this.#cursors.delete(params.subscriptionId)
+    if (method !== 'session/subscribe' || this.#cursors.has(result.subscriptionId)) return
+    const { after, from } = params
+    this.#cursors.set(result.subscriptionId, from !== undefined ? null : typeof after === 'number' ? after : result.seq)
   }
 
   /** SUB-1, SUB-4: behind its answer, in order, without a gap; and as the schema says. */
