@@ -9,7 +9,7 @@ if (place === undefined) {
 }
 const dial = (greeting) =>
   new Promise((resolve, reject) => {
-    const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true }, () => {
+    const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true, noDelay: true }, () => {
       socket.write(`${JSON.stringify({ place, pid: process.pid, ...greeting })}\n`)
       resolve(socket)
     })
@@ -22,32 +22,40 @@ process.stdin.pipe(data)
 
 /** Bytes that came from the runner, and those who wait for more. */
 let written = 0
-let onWritten = () => undefined
+const waiting = new Set()
 data.on('data', (chunk) => {
   written += chunk.length
   process.stdout.write(chunk)
-  onWritten()
+  for (const look of waiting) look()
 })
 data.on('end', () => process.stdout.end())
 
-/** Everything that was sent before an order to end goes out first. */
+/** Once so many bytes have come, and are out. */
 async function flushed(after) {
-  while (written < after)
-    await new Promise((resolve) => {
-      onWritten = resolve
-    })
+  await new Promise((resolve) => {
+    const look = () => {
+      if (written < after) return
+      waiting.delete(look)
+      resolve()
+    }
+    waiting.add(look)
+    look()
+  })
   await new Promise((resolve) => (process.stdout.writableEnded ? resolve() : process.stdout.write('', () => resolve())))
 }
-let rest = ''
-control.setEncoding('utf8')
-control.on('data', async (text) => {
-  rest += text
-  const end = rest.indexOf('\n')
-  if (end < 0) return
-  const { code = 0, signal, stderr = '', after } = JSON.parse(rest.slice(0, end))
-  await flushed(after)
+
+async function obey({ tell, code = 0, signal, stderr = '', after }) {
+  await flushed(tell ?? after)
+  if (tell !== undefined) return control.write(`${tell}\n`)
   if (stderr !== '') await new Promise((resolve) => process.stderr.write(stderr, () => resolve()))
   if (signal !== undefined) process.kill(process.pid, signal)
   else process.exit(code)
+}
+let rest = ''
+control.setEncoding('utf8')
+control.on('data', (text) => {
+  const orders = (rest + text).split('\n')
+  rest = orders.pop()
+  for (const order of orders) obey(JSON.parse(order))
 })
 control.on('end', () => process.exit(1))

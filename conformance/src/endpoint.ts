@@ -15,6 +15,8 @@ export class Link {
   readonly #control: Socket
   /** Bytes: an order to end waits until all of them are out, for the two sockets know nothing of each other. */
   #written = 0
+  /** Those who wait until so many bytes are out. */
+  readonly #passing = new Map<number, () => void>()
   /** Once the program is gone, whoever ended it. */
   readonly closed: Promise<void>
   /** Once the SDK closed the program's stdin. */
@@ -29,7 +31,8 @@ export class Link {
     this.closed = new Promise((resolve) => control.once('close', () => resolve()))
     this.ended = new Promise((resolve) => data.once('end', () => resolve()))
     for (const socket of [data, control]) socket.on('error', () => undefined)
-    control.resume()
+    const told = new Lines((line) => this.#passing.get(Number(line.toString()))?.())
+    control.on('data', (chunk: Buffer) => told.push(chunk))
     control.once('end', () => control.end())
   }
 
@@ -43,6 +46,15 @@ export class Link {
   write(bytes: Buffer): void {
     this.#written += bytes.length
     this.#data.write(bytes)
+  }
+
+  /** Once the program has handed on all that was written: what follows goes by itself. */
+  async passed(): Promise<void> {
+    const after = this.#written
+    const out = new Promise<void>((resolve) => this.#passing.set(after, resolve))
+    this.#control.write(`${JSON.stringify({ tell: after })}\n`)
+    await Promise.race([out, this.closed])
+    this.#passing.delete(after)
   }
 
   /** Ends its stdout; it goes on. */
@@ -68,7 +80,7 @@ export class Endpoints {
   }
 
   static async open(): Promise<Endpoints> {
-    const server = createServer({ allowHalfOpen: true })
+    const server = createServer({ allowHalfOpen: true, noDelay: true })
     const endpoints = new Endpoints(server)
     server.on('connection', (socket) => endpoints.#greet(socket))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -8,6 +8,7 @@ import { type Case, isObject, type Json, type JsonObject, type Step, type Transp
 import { HarnessError } from './harness-error.ts'
 import { unsayable, withUsage } from './script.ts'
 import { caseOfVector, isVector } from './vectors.ts'
+import { caseOfWire, isWire } from './wire-vectors.ts'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 export const casesFolder = join(root, 'cases')
@@ -24,7 +25,13 @@ export function loadCases(folder: string = casesFolder): Case[] {
     const path = join(entry.parentPath, entry.name)
     const where = relative(folder, path)
     const lines = new LineCounter()
-    const document = parseDocument(readFileSync(path, 'utf8'), { lineCounter: lines })
+    const text = readFileSync(path, 'utf8')
+    const list = listIn(path, text)
+    if (list !== null) {
+      cases.push(caseOfWire(where.replace(/\.json$/, ''), list))
+      continue
+    }
+    const document = parseDocument(text, { lineCounter: lines })
     const [broken] = document.errors
     if (broken !== undefined) {
       faults.push(`${where}:${lines.linePos(broken.pos[0]).line}: ${broken.message.split('\n')[0]}`)
@@ -46,6 +53,18 @@ export function loadCases(folder: string = casesFolder): Case[] {
   }
   if (faults.length > 0) throw new HarnessError(`these cases can't be read:\n${faults.join('\n')}`)
   return cases.sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** A list of wire vectors: as JSON, for YAML would read a name like `__proto__` in its own way. */
+function listIn(path: string, text: string): JsonObject[] | null {
+  if (!path.endsWith('.json') || !text.trimStart().startsWith('[')) return null
+  try {
+    const data: unknown = JSON.parse(text)
+    return isWire(data) ? data : null
+  } catch {
+    // Read as YAML, it has a fault with a place.
+    return null
+  }
 }
 
 /** Where the model is reached in several ways, there are so many cases of one file. */

@@ -40,7 +40,11 @@ export class PeerLayer {
       const { to = null, result, error } = objectOf('peer.answer', args)
       const id = world.values.at(`${textOf('peer.answer', to)}.id`) as Json | undefined
       if (id === undefined) throw new HarnessError(`peer.answer: no request ${String(to)} was expected before`)
-      ;(await this.#there()).sendJson({ jsonrpc: '2.0', id, ...(error === undefined ? { result: result ?? {} } : { error }) })
+      ;(await this.#there()).sendJson({
+        jsonrpc: '2.0',
+        id,
+        ...(error === undefined ? { result: result === undefined ? {} : result } : { error }),
+      })
     },
     /** `peer.accept: name`: answers a request that the case waited for, as the peer would by itself. */
     'peer.accept': async (world, args) => {
@@ -57,12 +61,19 @@ export class PeerLayer {
       const peer = await this.#there()
       peer.seq = Number(args)
     },
-    /** `peer.notify: {method, params}`: any notification. */
+    /** `peer.notify: {method, params, subscription?}`: any notification; the id of the nth subscription stands for the one that it has. */
     'peer.notify': async (_, args) => {
-      const { method = null, params = {} } = objectOf('peer.notify', args)
-      ;(await this.#there()).sendJson({ jsonrpc: '2.0', method, params })
+      const { method = null, params = {}, subscription } = objectOf('peer.notify', args)
+      const named = subscription !== undefined && isObject(params) && 'subscriptionId' in params
+      const { subscriptionId } = subscription === undefined ? { subscriptionId: '' } : await this.#subscription(subscription)
+      const sent = named ? { ...params, subscriptionId } : params
+      ;(await this.#there()).sendJson({ jsonrpc: '2.0', method, params: sent })
     },
-    /** `peer.events: [fact…]`, or `{facts, subscription?, chunks?}`: each a session.event, to the latest subscription, or the nth from 1. */
+    /**
+     * `peer.events: [fact…]`, or `{facts, subscription?, chunks?, verbatim?}`: each a session.event, to the latest subscription, or the nth
+     * from 1; `verbatim`: the session that a fact names is its own matter. With `chunks: every` they are sent again and again, with seqs
+     * that go on, each time cut in two at the next byte; `as` is how many there were.
+     */
     'peer.events': async (_, args) => this.#events(Array.isArray(args) ? { facts: args } : objectOf('peer.events', args)),
     /** `peer.status | peer.delta | peer.closed: {…params, subscription?}`: with the ids filled in. */
     'peer.status': async (_, args) => this.#about('session.status', objectOf('peer.status', args)),
@@ -93,14 +104,24 @@ export class PeerLayer {
     return this.#peer
   }
 
-  async #events({ facts = [], subscription, chunks }: JsonObject): Promise<void> {
-    const { subscriptionId, sessionId } = await this.#subscription(subscription)
-    const frames = (Array.isArray(facts) ? facts : [facts]).map((fact) => {
-      const own = isObject(fact) && typeof fact.sessionId === 'string' ? fact.sessionId : sessionId
-      const { sessionId: _, ...event } = isObject(fact) ? fact : {}
-      return { jsonrpc: '2.0', method: 'session.event', params: { subscriptionId, sessionId: own, event: isObject(fact) ? event : fact } }
-    })
-    await this.#write(Buffer.from(frames.map((frame) => `${JSON.stringify(frame)}\n`).join('')), chunks)
+  async #events({ facts = [], subscription, chunks, verbatim, as }: JsonObject): Promise<void> {
+    const to = await this.#subscription(subscription)
+    const list = Array.isArray(facts) ? facts : [facts]
+    const bytes = (of: readonly Json[]) =>
+      Buffer.from(of.map((fact) => `${JSON.stringify(eventFrame(to, fact, verbatim === true))}\n`).join(''))
+    if (chunks !== 'every') {
+      await this.#write(bytes(list), chunks)
+      return
+    }
+    let sent = 0
+    for (let at = 1; ; at += 1) {
+      const these = bytes(list.map((fact) => (isObject(fact) ? { ...fact, seq: Number(fact.seq) + sent } : fact)))
+      if (at >= these.length) break
+      await this.#write(these, [at])
+      sent += list.length
+    }
+    const name = optionalText('peer.events', as)
+    if (name !== undefined) this.#world.values.set(name, sent)
   }
 
   async #about(method: string, { subscription, ...params }: JsonObject): Promise<void> {
@@ -113,9 +134,22 @@ export class PeerLayer {
 
   async #write(bytes: Buffer, how: Json | undefined): Promise<void> {
     const peer = await this.#there()
-    for (const chunk of chunksOf('peer.send', bytes, how)) {
+    const chunks = chunksOf('peer.send', bytes, how)
+    for (const chunk of chunks) {
       peer.send(chunk)
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      // Each on its own way: what is written at once is read at once.
+      if (chunks.length > 1) await peer.link.passed()
     }
   }
+}
+
+function eventFrame({ subscriptionId, sessionId }: Subscription, fact: Json, verbatim: boolean): JsonObject {
+  const about = (of: Json, event: Json): JsonObject => ({
+    jsonrpc: '2.0',
+    method: 'session.event',
+    params: { subscriptionId, sessionId: of, event },
+  })
+  if (verbatim || !isObject(fact)) return about(sessionId, fact)
+  const { sessionId: own = sessionId, ...event } = fact
+  return about(own, event)
 }

@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from quiesce._generated import models
 from quiesce._wire import MalformedValueError, UnknownKind, WireModel, decode, decode_with, encode
 
-FOLDER = Path(__file__).parents[2] / "conformance" / "vectors" / "wire"
+FOLDER = Path(__file__).parents[2] / "conformance" / "cases" / "wire"
 VECTORS: list[dict[str, Any]] = [
     {"file": path.stem, **vector} for path in sorted(FOLDER.glob("*.json")) for vector in json.loads(path.read_bytes())
 ]

@@ -15,7 +15,7 @@ interface Vector {
   value: unknown
 }
 
-const folder = new URL('../../conformance/vectors/wire/', import.meta.url)
+const folder = new URL('../../conformance/cases/wire/', import.meta.url)
 const files = readdirSync(folder).sort()
 const vectorsOf = (file: string): Vector[] => JSON.parse(readFileSync(new URL(file, folder), 'utf8'))
 const document = protocolDocument(PROTOCOL_VERSION)

@@ -26,7 +26,7 @@ interface Vector {
   value: unknown
 }
 
-const folder = new URL('../../conformance/vectors/wire/', import.meta.url)
+const folder = new URL('../../conformance/cases/wire/', import.meta.url)
 const vectors = readdirSync(folder)
   .sort()
   .flatMap((file): Vector[] => {

@@ -40,7 +40,7 @@ def snake(name: str) -> str:
 def wire(value: object) -> Any:
     """As it would be on the wire: models by their aliases, what isn't set left out."""
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        return value.model_dump(by_alias=True, exclude_unset=True)
     if isinstance(value, list | tuple):
         return [wire(each) for each in value]
     return value

@@ -5,13 +5,18 @@ import packageJson from '@quiesce/sdk/package.json' with { type: 'json' }
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
+/** Members that hold data of the user, whatever that looks like. */
+const ofUser = new Set(['input', 'metadata', 'parameters', 'providerOptions', 'outputSchema'])
+
 /** What the SDK could not name goes out as it came in, with the session that the SDK says it is of. */
-function named(_, value) {
-  if (value === null || typeof value !== 'object' || (value.type !== 'unknown' && value.kind !== 'unknown') || !('raw' in value))
-    return value
-  return value.sessionId === undefined ? value.raw : { sessionId: value.sessionId, ...value.raw }
+function wire(value) {
+  if (Array.isArray(value)) return value.map(wire)
+  if (value === null || value === undefined || typeof value !== 'object') return value ?? null
+  if ((value.type === 'unknown' || value.kind === 'unknown') && 'raw' in value)
+    return value.sessionId === undefined ? value.raw : { sessionId: value.sessionId, ...value.raw }
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return Object.fromEntries(members.map(([name, member]) => [name, ofUser.has(name) ? member : wire(member)]))
 }
-const wire = (value) => JSON.parse(JSON.stringify(value, named) ?? 'null')
 
 let runtimes = new Map()
 let sessions = new Map()
