@@ -1,12 +1,12 @@
 // Owns the run of the crash suite: `node crash.mjs` plays a share that stands for all, --full every point of every scenario, --kills N
 // kills at random moments. Prints `N passed, N failed` as its last line; every failure with what plays it again.
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { repository } from '../checks/files.mjs'
+import { repository, walk } from '../checks/files.mjs'
 import { judge } from './judge.mjs'
-import { chance, chosenPoints, everyPoint, fewPoints, NEVER, prefixesOf, recording } from './matrix.mjs'
+import { chance, chosenPoints, everyPoint, fewPoints, NEVER, namedIn, prefixesOf, recording } from './matrix.mjs'
 import { singles } from './scenarios.mjs'
 import { ends } from './scenarios-of-ends.mjs'
 import { killAll, tell } from './story.mjs'
@@ -114,6 +114,13 @@ async function randomKills(count) {
   })
 }
 
+/** A point that the runtime names and no scenario meets is one at which nobody was ever killed. */
+function unmet() {
+  const files = walk(repository, 'runtime/src').filter(({ path }) => /(?<!\.test|\.fixture)\.ts$/.test(path))
+  const named = new Set(files.flatMap(({ path }) => namedIn(readFileSync(join(repository, path), 'utf8'))))
+  return [...named].filter((name) => !tally.families.has(name)).map((name) => `no scenario meets the point ${name}`)
+}
+
 async function main() {
   if (!existsSync(bundle)) throw new Error(`${bundle} is not built: make build`)
   mkdirSync(cache)
@@ -124,7 +131,7 @@ async function main() {
   const missed =
     tally.missed > Math.max(3, tally.played * MISSES) ? [`${tally.missed} of ${tally.played} cases did not die where they were to`] : []
   const all = options.kill === undefined && options.scenario === undefined
-  const problems = [...missed, ...(all ? vacuous(tally) : [])]
+  const problems = [...missed, ...(all ? [...vacuous(tally), ...unmet()] : [])]
   for (const problem of problems) console.log(`FAILED  ${problem}`)
   const failed = tally.failed + problems.length
   console.log(`${tally.played - tally.failed} passed, ${failed} failed`)

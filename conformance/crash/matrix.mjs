@@ -12,6 +12,9 @@ export const recording = (prefix) => (prefix.length === 0 ? [] : [...prefix, NEV
 /** A point without what it is about, and how often it was met. */
 export const familyOf = (point) => point.slice(0, point.search(/[:#]/))
 
+/** The families of points that a source text names. */
+export const namedIn = (source) => [...source.matchAll(/\bfailpoint\(\s*'([^']+)'/g)].map(([, name]) => name)
+
 /** Every point behind a prefix at which a scenario wants to be killed. */
 export function everyPoint({ only }, prefix, points) {
   return prefix.length === 0 && only !== undefined ? points.filter((point) => only.test(point)) : points

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chance, chosenPoints, everyPoint, familyOf, fewPoints, NEVER, prefixesOf, recording } from './matrix.mjs'
+import { chance, chosenPoints, everyPoint, familyOf, fewPoints, NEVER, namedIn, prefixesOf, recording } from './matrix.mjs'
 import { singles } from './scenarios.mjs'
 import { ends } from './scenarios-of-ends.mjs'
 
@@ -7,6 +7,11 @@ const points = ['a:x#1', 'b#1', 'a:y+z#1', 'b#2', 'c:d#1', 'b#3', 'a:x#2']
 
 it('a point belongs to the family of its name', () => {
   expect(points.map(familyOf)).toEqual(['a', 'b', 'a', 'b', 'c', 'b', 'a'])
+})
+
+it('the points of a source are found, with and without a detail', () => {
+  const source = "import { failpoint } from 'x'\nfailpoint('a.b')\n  failpoint('c', () => name)\nfailpointFor('d')"
+  expect(namedIn(source)).toEqual(['a.b', 'c'])
 })
 
 it('a share holds the first, the last and every family, in order, the same for the same seed', () => {

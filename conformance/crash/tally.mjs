@@ -39,6 +39,11 @@ export class Tally {
     console.log(`FAILED  ${again.join(' ')}\n        ${all.slice(0, 8).join('\n').replaceAll('\n', '\n        ')}`)
   }
 
+  /** The families of points that were met. */
+  get families() {
+    return new Set([...this.#scenarios.values()].flatMap(({ names }) => [...names]).map((name) => name.split(':')[0]))
+  }
+
   #of(name) {
     if (!this.#scenarios.has(name)) this.#scenarios.set(name, { names: new Set(), ordinals: 0, played: 0, died: 0, failed: 0, missed: [] })
     return this.#scenarios.get(name)
