@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
 import { ManualClock } from '../base/clock.ts'
+import { deferred } from '../base/deferred.ts'
 import { Refusal } from '../log/refusal.ts'
 import { Frames } from './frames.fixture.ts'
 import { refuseClient } from './unopened.ts'
@@ -9,12 +10,14 @@ function start(error: unknown = new Refusal('store_version', 'the store is newer
   const input = new PassThrough()
   const frames = new Frames()
   const clock = new ManualClock()
-  const pipe = { broken: false }
+  const pipe = { broken: false, held: false }
+  const first = deferred<[done: () => void]>()
   const write = (text: string, done: (error?: Error) => void) => {
     if (!pipe.broken) frames.push(text)
-    done(pipe.broken ? new Error('EPIPE') : undefined)
+    first.resolve([done])
+    if (!pipe.held) done(pipe.broken ? new Error('EPIPE') : undefined)
   }
-  return { input, frames, clock, pipe, refused: refuseClient({ input, write }, error, clock) }
+  return { input, frames, clock, pipe, written: first.promise, refused: refuseClient({ input, write }, error, clock) }
 }
 
 const hello = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: {} })}\n`
@@ -28,11 +31,19 @@ it('answers the first request with what keeps the runtime from opening, and is o
   })
 })
 
-it('answers a request that the end of stdin follows', async () => {
-  const { input, frames, refused } = start()
+it('answers a request that the end of stdin follows, and is not over before that was written', async () => {
+  const { input, pipe, refused, written } = start()
+  pipe.held = true
   input.end(hello)
+  const [done] = await written
+  let over = false
+  void refused.then(() => {
+    over = true
+  })
+  await new Promise(setImmediate)
+  expect(over).toBe(false)
+  done()
   await refused
-  expect((await frames.answer(1)).error).toMatchObject({ data: { code: 'store_version' } })
 })
 
 it('tells nothing of a fault that is no refusal', async () => {

@@ -31,6 +31,5 @@ export async function refuseClient({ input, write }: StdioStreams, error: unknow
   await over
   cancel()
   input.pause()
-  await peer.answered()
   await output.flushed()
 }
