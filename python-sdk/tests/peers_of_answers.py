@@ -27,6 +27,13 @@ def refuses_the_prompt(p: Peer) -> None:
 
 
 @peer
+def refuses_the_subscription(p: Peer) -> None:
+    p.greet()
+    p.refuse(p.expect("session/subscribe"), "message_not_found")
+    p.serve()
+
+
+@peer
 def refuses_everything(p: Peer) -> None:
     """With the code that the request's `provider` names."""
     p.greet()

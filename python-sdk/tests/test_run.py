@@ -193,6 +193,16 @@ async def test_a_closed_session_is_a_typed_error(scripted: Peers) -> None:
     assert (raised.value.code, raised.value.retryable) == ("storage_unavailable", True)
 
 
+async def test_a_subscription_that_was_refused_is_not_ended(scripted: Peers) -> None:
+    peer = scripted("refuses_the_subscription")
+    async with peer.client() as quiesce:
+        session = await quiesce.sessions.get("s-1")
+        with pytest.raises(MessageNotFoundError):
+            await session.collect("m-9")
+        await quiesce.ping()
+    assert peer.methods()[-3:] == ["session/subscribe", "server/ping", "shutdown"]
+
+
 async def test_a_refused_prompt_is_a_typed_error(scripted: Peers) -> None:
     peer = scripted("refuses_the_prompt")
     async with peer.client() as quiesce:

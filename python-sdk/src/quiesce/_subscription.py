@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, cast
 
 from . import _wire
 from ._connection import Connection, checked
-from ._errors import ProtocolError, QuiesceError, rpc_error_of
+from ._errors import ProtocolError, QuiesceError, RpcError, rpc_error_of
 from ._events import Delta, Sequence, SessionEvent, decode_event
 from ._generated.errors import ERROR_CODES
 from ._generated.models import SessionClosedParams, SessionSubscribeResult
@@ -61,6 +61,9 @@ class Subscription:
         self._opening = self._connection.send("session/subscribe", params)
         try:
             answer = checked("session/subscribe", await self._opening, SessionSubscribeResult)
+        except RpcError:
+            self._leave()  # it was refused: there is nothing to end
+            raise
         except BaseException:
             self.close()
             raise
@@ -73,11 +76,15 @@ class Subscription:
 
     def close(self) -> None:
         """Ends it; nothing is delivered any more. The runtime is told, and not waited for."""
-        if not self._open:
-            return
-        self._open = False
-        self._connection.peer.unsubscribe(self._id)
-        self._connection.send("session/unsubscribe", {"subscriptionId": self._id})
+        if self._leave():
+            self._connection.send("session/unsubscribe", {"subscriptionId": self._id})
+
+    def _leave(self) -> bool:
+        """Hears nothing any more; False where it didn't before."""
+        was_open, self._open = self._open, False
+        if was_open:
+            self._connection.peer.unsubscribe(self._id)
+        return was_open
 
     def _route(self, method: str, params: dict[str, Any]) -> None:
         if not self._open:
