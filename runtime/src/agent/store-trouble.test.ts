@@ -2,153 +2,32 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { ManualClock } from '../base/clock.ts'
-import { type Deferred, deferred } from '../base/deferred.ts'
-import { countedIds } from '../base/ids.ts'
-import type { ClosedReason } from '../log/event-log.ts'
+import { deferred } from '../base/deferred.ts'
 import { brokenRules } from '../log/log-rules.fixture.ts'
-import { Engine } from '../store/engine.ts'
-import { type Home, inlineHome } from '../store/home.ts'
-import { QueuedStore } from '../store/queued-store.ts'
-import { connect } from '../store/sqlite/connection.ts'
 import { openDatabase } from '../store/sqlite/driver.ts'
 import { migrate, migrations } from '../store/sqlite/schema.ts'
-import { SqliteRows } from '../store/sqlite/sqlite-rows.ts'
 import { LEASE_MS, RENEW_MS } from '../store/upkeep.ts'
-import { type Asked, calls, done, quiet, Runtime, says } from './agent-rig.fixture.ts'
+import { calls, done, quiet, says } from './agent-rig.fixture.ts'
 import { WATCH_MS } from './elsewhere.ts'
+import { lost } from './lost.ts'
+import { asked, idle, TroubledRig, typesOf } from './store-trouble.fixture.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-trouble-'))
 afterAll(() => rmSync(folder, { recursive: true }))
-const rigs: Rig[] = []
+const rigs: TroubledRig[] = []
 afterEach(async () => {
   for (const rig of rigs.splice(0)) await rig.close()
 })
 
-/** A home whose writes wait while the test holds them. */
-class HeldHome implements Home {
-  readonly #home: Home
-  #gate: Deferred | null = null
-  #arrived: Deferred = deferred()
-
-  constructor(home: Home) {
-    this.#home = home
-  }
-
-  hold(): void {
-    this.#gate = deferred()
-    this.#arrived = deferred()
-  }
-
-  get waits(): Promise<void> {
-    return this.#arrived.promise
-  }
-
-  release(): void {
-    this.#gate?.resolve()
-    this.#gate = null
-  }
-
-  async call(text: string): Promise<string> {
-    if (this.#gate !== null && text.startsWith('{"run"')) {
-      this.#arrived.resolve()
-      await this.#gate.promise
-    }
-    return this.#home.call(text)
-  }
-
-  close(): Promise<void> {
-    return this.#home.close()
-  }
-}
-
-/** Runtimes on one real SQLite file, each with a connection of its own. */
-class Rig {
-  readonly clock = new ManualClock()
-  readonly path: string
-  readonly closed: { sessionId: string; reason: ClosedReason; error: Error | null }[] = []
-  readonly #ids = countedIds()
-  readonly #booted: { runtime: Runtime; store: QueuedStore; home: HeldHome }[] = []
-
-  constructor(name: string) {
-    this.path = join(folder, `${name}.db`)
-    rigs.push(this)
-  }
-
-  boot(lockMs = 0) {
-    const database = connect(this.path)
-    database.prepare('PRAGMA busy_timeout = 0').all()
-    const home = new HeldHome(inlineHome(new Engine(new SqliteRows(database, this.path))))
-    const store = new QueuedStore(home, { lockMs, releaseMs: lockMs, pauseMs: 0 })
-    const n = this.#booted.length + 1
-    const owner = { runtimeId: `r${n}`, host: 'here', bootId: 'boot', pid: n, processStart: '0' }
-    const runtime = new Runtime(store, { clock: this.clock, ids: this.#ids, owner, dead: new Set() })
-    this.#booted.push({ runtime, store, home })
-    return { runtime, store, home }
-  }
-
-  /** What a disk or another program does to the file. */
-  other(sql: string): void {
-    const database = openDatabase(this.path)
-    database.exec(sql)
-    database.close()
-  }
-
-  async close(): Promise<void> {
-    for (const { runtime, store, home } of this.#booted) {
-      home.release()
-      await runtime.sessions.shutdown()
-      await store.close()
-    }
-  }
-
-  /** Sessions that each say when they are closed. */
-  async create(runtime: Runtime, ...sessionIds: string[]): Promise<void> {
-    for (const sessionId of sessionIds) {
-      await runtime.sessions.create({ sessionId, cwd: folder, permissions: 'allow-all' })
-      await this.follow(runtime, sessionId)
-    }
-  }
-
-  async follow(runtime: Runtime, sessionId: string): Promise<void> {
-    await runtime.log.follow(sessionId, {
-      facts: () => undefined,
-      closed: (reason, error) => this.closed.push({ sessionId, reason, error }),
-    })
-  }
-
-  /** Time passes in steps: what each timer begins is done before the next one. */
-  async pass(ms: number): Promise<void> {
-    for (let passed = 0; passed < ms; passed += WATCH_MS) {
-      this.clock.advance(WATCH_MS)
-      await quiet()
-    }
-  }
-}
-
-async function asked(runtime: Runtime, sessions = 1): Promise<Asked> {
-  await quiet(() => runtime.asked.length >= sessions)
-  const last = runtime.asked[sessions - 1]
-  if (last === undefined) throw new Error('no model request came')
-  return last
-}
-
-const typesOf = async (store: QueuedStore, sessionId: string) => (await store.read(sessionId, 0, 1000)).map(({ type }) => type)
-
-async function idle(store: QueuedStore, sessionId: string): Promise<void> {
-  let status = ''
-  await quiet(
-    () => status === 'idle',
-    async () => {
-      status = (await store.load(sessionId))?.state.status ?? ''
-    },
-  )
-  expect(status).toBe('idle')
+function rigOf(name: string): TroubledRig {
+  const rig = new TroubledRig(folder, name)
+  rigs.push(rig)
+  return rig
 }
 
 describe('a fact that rotted on disk (RE-6)', () => {
   async function rotten(name: string) {
-    const rig = new Rig(name)
+    const rig = rigOf(name)
     const first = rig.boot()
     await rig.create(first.runtime, 's')
     await first.runtime.sessions.prompt({ sessionId: 's', content: 'hello' })
@@ -201,7 +80,7 @@ describe('a fact that rotted on disk (RE-6)', () => {
 
 describe('a store that another process holds for a while (RE-6)', () => {
   it('stops no agent: turns and prompts go on once it is free, in their order', async () => {
-    const rig = new Rig('held')
+    const rig = rigOf('held')
     const { runtime, store } = rig.boot(60_000)
     await rig.create(runtime, 'a', 'b')
     for (const sessionId of ['a', 'b']) await runtime.sessions.prompt({ sessionId, content: 'hello' })
@@ -236,7 +115,7 @@ describe('a store that another process holds for a while (RE-6)', () => {
   })
 
   it('stops agents at its limit, and has them go on at the next activation', async () => {
-    const rig = new Rig('limit')
+    const rig = rigOf('limit')
     const { runtime, store } = rig.boot()
     await rig.create(runtime, 's')
     await runtime.sessions.prompt({ sessionId: 's', content: 'hello' })
@@ -259,7 +138,7 @@ describe('a store that another process holds for a while (RE-6)', () => {
 
 describe('a store that is slow for one of two runtimes (RE-4, RE-6)', () => {
   it('loses the slow one its lease in time, and nothing else: its prompt is kept, what it drove goes on elsewhere', async () => {
-    const rig = new Rig('slow')
+    const rig = rigOf('slow')
     const slow = rig.boot()
     await rig.create(slow.runtime, 's')
     await slow.runtime.sessions.prompt({ sessionId: 's', content: 'first', messageId: 'first' })
@@ -287,7 +166,7 @@ describe('a store that is slow for one of two runtimes (RE-4, RE-6)', () => {
   })
 
   it('answers a prompt to a resting agent with its receipt, also where the lease went meanwhile (TU-3)', async () => {
-    const rig = new Rig('joint')
+    const rig = rigOf('joint')
     const slow = rig.boot()
     await rig.create(slow.runtime, 's')
     slow.home.hold()
@@ -310,7 +189,7 @@ describe('a store that is slow for one of two runtimes (RE-4, RE-6)', () => {
 
 describe('a store that is not the one any more that was opened (RE-6)', () => {
   it('stops agents where a newer runtime brought it up, and says what to do', async () => {
-    const rig = new Rig('newer')
+    const rig = rigOf('newer')
     const { runtime, store } = rig.boot()
     await rig.create(runtime, 's', 'resting')
     await runtime.sessions.prompt({ sessionId: 's', content: 'hello' })
@@ -329,7 +208,7 @@ describe('a store that is not the one any more that was opened (RE-6)', () => {
   })
 
   it('stops agents that have seen more than there is in a backup that was put in its place, and begins nothing on it', async () => {
-    const rig = new Rig('restored')
+    const rig = rigOf('restored')
     const { runtime, store } = rig.boot()
     await rig.create(runtime, 's')
     rig.other(`VACUUM INTO '${rig.path}.backup'`)
@@ -354,6 +233,25 @@ describe('a store that is not the one any more that was opened (RE-6)', () => {
   })
 })
 
+describe('a session whose lease is gone', () => {
+  it('is closed as what it is: taken, deleted, or in a store that can not say', async () => {
+    const closed: unknown[] = []
+    const failure = new Error('the disk failed')
+    const outcomes = [Promise.resolve({ sessionId: 's' }), Promise.resolve(null), Promise.reject(failure)]
+    const ports = {
+      log: { close: (...args: unknown[]) => closed.push(args) },
+      store: { load: () => outcomes.shift() },
+      endTools: () => undefined,
+    } as unknown as Parameters<typeof lost>[0]
+    for (const _ of [1, 2, 3]) await lost(ports, 's')
+    expect(closed).toEqual([
+      ['s', 'fenced', null],
+      ['s', 'deleted', null],
+      ['s', 'storage', failure],
+    ])
+  })
+})
+
 describe('a clock that jumps', () => {
   const hours = 3_600_000
 
@@ -361,7 +259,7 @@ describe('a clock that jumps', () => {
     ['back', 5 * hours],
     ['forth', -5 * hours],
   ])('changes the order of nothing: %s, in each phase of a turn', async (_, by) => {
-    const rig = new Rig(`jump ${by}`)
+    const rig = rigOf(`jump ${by}`)
     const { runtime, store } = rig.boot()
     await rig.create(runtime, 's')
     const start = rig.clock.now()

@@ -91,6 +91,7 @@ const large = 'x'.repeat(20_000)
 
 interface Failure {
   what: string
+  code?: string
   message: RegExp
   /** Begins it; the answer ends it. */
   begin(client: Client): () => void
@@ -119,6 +120,28 @@ const failures: Failure[] = [
     },
   },
   {
+    what: 'that a newer runtime brought up',
+    code: 'store_version',
+    message: /^the store .*\.db was brought to version 2 by another runtime, and is open here with version 1: update quiesce, then start/,
+    begin: ({ path }) => {
+      const setVersion = (version: number) => {
+        const other = openDatabase(path)
+        other.exec(`PRAGMA user_version = ${version}`)
+        other.close()
+      }
+      setVersion(2)
+      return () => setVersion(1)
+    },
+  },
+  {
+    what: 'whose log was deleted, and is put back',
+    message: /^the store .*\.db failed: .*\.db-wal was deleted while it was open, so nothing more is written to it\. Put the file back/,
+    begin: ({ path }) => {
+      renameSync(`${path}-wal`, `${path}.away`)
+      return () => renameSync(`${path}.away`, `${path}-wal`)
+    },
+  },
+  {
     what: 'whose file was moved away',
     message: /^the store .*\.db failed: .*\.db was deleted while it was open/,
     begin: ({ path }) => {
@@ -128,8 +151,8 @@ const failures: Failure[] = [
   },
 ]
 
-describe.each(failures)('RE-6: a store $what', ({ what, message, begin }) => {
-  const refused = { message: expect.stringMatching(message), data: { code: 'storage_unavailable', retryable: true } }
+describe.each(failures)('RE-6: a store $what', ({ what, message, begin, code = 'storage_unavailable' }) => {
+  const refused = { message: expect.stringMatching(message), data: { code, retryable: code === 'storage_unavailable' } }
 
   it('refuses a prompt without a receipt, and takes the same one afterwards', async () => {
     const client = new Client(`prompt ${what}`)
