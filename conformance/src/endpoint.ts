@@ -33,6 +33,8 @@ export class Link {
     for (const socket of [data, control]) socket.on('error', () => undefined)
     const told = new Lines((line) => this.#passing.get(Number(line.toString()))?.())
     control.on('data', (chunk: Buffer) => told.push(chunk))
+    // It was held while it was not known whose it is.
+    control.resume()
     control.once('end', () => control.end())
   }
 
