@@ -1,5 +1,5 @@
 // Owns one run of one case: its layer's steps, its watchdog, its verdict.
-import { type Case, isObject, type Json, type JsonObject } from './case.ts'
+import { type Case, isObject, type JsonObject } from './case.ts'
 import { commonSteps, expectNow, type StepRun, Unexpected } from './common-steps.ts'
 import { Connection } from './connection.ts'
 import { DriverConnection, needsBytes } from './driver-connection.ts'
@@ -8,7 +8,7 @@ import { DriverLayer as Driven, type DriverLayer, Unsupported } from './driver-s
 import { ENDPOINT_VARIABLE, type Endpoints, endpointProgram } from './endpoint.ts'
 import type { FrameSchema } from './frame-check.ts'
 import { HarnessError } from './harness-error.ts'
-import { isEqual, mismatches, shown } from './match.ts'
+import { isEqual, shown } from './match.ts'
 import { PeerLayer } from './peer-steps.ts'
 import { RawLayer } from './raw-steps.ts'
 import { relay } from './relay.ts'
@@ -126,7 +126,7 @@ async function play(of: Case, subject: Subject | null, { endpoints }: Surroundin
 }
 
 /** What a case does to the real server behind an SDK. */
-const serverSteps: Readonly<Record<string, StepRun>> = {
+export const serverSteps: Readonly<Record<string, StepRun>> = {
   /** `server.kill: {signal?, which?}`: the latest, or the nth that was launched, counted from 1; and waits for its end. */
   'server.kill': async (world, args) => {
     const { signal = 'SIGKILL', which } = isObject(args) ? args : ({} as JsonObject)
@@ -167,6 +167,3 @@ function blame(error: Error, subject: Subject | null): { verdict: VerdictName; r
           : 'fail'
   return { verdict, reasons: [error.message] }
 }
-
-/** Kept for the documentation's test: what a case may say is what is compared. */
-export const fits = (expected: Json, actual: unknown): boolean => mismatches(expected, actual).length === 0

@@ -1,5 +1,6 @@
 // Owns what came of one case with one subject: the verdict, why, and what is needed to look into it.
-export type VerdictName = 'pass' | 'fail' | 'hang' | 'crash' | 'unsupported' | 'harness-error'
+export const verdictNames = ['pass', 'fail', 'hang', 'crash', 'unsupported', 'harness-error'] as const
+export type VerdictName = (typeof verdictNames)[number]
 
 export interface Verdict {
   readonly caseId: string
