@@ -49,6 +49,20 @@ test('SUB-1: a session that begins to be followed while a commit is under way mi
   expect(log.followed('s')?.state).toEqual((await store.load('s'))?.state)
 })
 
+test('SUB-1: who is told a fact of another runtime finds it in the state, too, and so do all who follow', async () => {
+  const store = openMemoryStore()
+  const [log, other] = [new EventLog(store), new EventLog(store)]
+  await log.commit(created)
+  const seen = await following(log)
+  await other.commit({ sessionId: 's', facts: [receipt('foreign')] })
+  expect((await log.read('s', 0, 10)).map(({ seq }) => seq)).toEqual([1, 2])
+  expect(log.followed('s')?.state).toEqual((await store.load('s'))?.state)
+  expect(seen.map(({ seq }) => seq)).toEqual([2])
+  await other.commit({ sessionId: 's', facts: [receipt('later'), receipt('last')] })
+  expect((await log.read('s', 0, 1)).map(({ seq }) => seq)).toEqual([1])
+  expect(log.followed('s')?.state.seq).toBe(2)
+})
+
 test('SUB-2: recent facts come from memory, older ones from the store, and both agree', async () => {
   const store = openMemoryStore()
   const log = new EventLog(store)

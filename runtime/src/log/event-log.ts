@@ -138,7 +138,12 @@ export class EventLog {
 
   /** At most `limit` facts behind `after`: from memory where they are recent. *Contract:* rejects as the store does. */
   async read(sessionId: string, after: number, limit: number): Promise<readonly AnyFact[]> {
-    return this.recent(sessionId, after, limit) ?? (await this.#store.read(sessionId, after, limit))
+    const recent = this.recent(sessionId, after, limit)
+    if (recent !== null) return recent
+    const facts = await this.#store.read(sessionId, after, limit)
+    // Of what another runtime committed meanwhile nobody here is told before the session's own state has it.
+    this.#followed.get(sessionId)?.absorb(facts)
+    return facts
   }
 
   /** The same from memory only; null where the store has to be asked. */
