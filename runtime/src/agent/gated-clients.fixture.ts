@@ -1,6 +1,7 @@
 // Owns the clients of one runtime under test: what they ask, what they are told, and what they see of the log; each is judged by the
 // reference model.
 import type { AnyFact } from '@quiesce/schema'
+import type { ClosedReason } from '../log/event-log.ts'
 import type { Runtime } from './agent-rig.fixture.ts'
 import { type Observed, SESSION } from './observed.fixture.ts'
 import { type Answer, type Ask, misled } from './reference-answers.fixture.ts'
@@ -225,16 +226,12 @@ export class Clients {
   }
 
   /** SUB-5: for the reason that it is. */
-  #judgeClosed(reason: string): void {
-    const { state, broken } = this.#observed
-    const right =
-      reason === 'deleted'
-        ? state.deleted
-        : reason === 'storage'
-          ? this.circumstances().failures > 0
-          : reason === 'shutdown'
-            ? this.circumstances().stopping
-            : state.lease.holder !== this.#name
+  #judgeClosed(reason: ClosedReason): void {
+    const { state, broken, held } = this.#observed
+    const { stopping, failures } = this.circumstances()
+    // A lease that a runtime takes from itself is lost to the activation that had it.
+    const lost = [...held].some(([epoch, by]) => by === this.#name && (epoch < state.lease.epoch || state.lease.holder !== by))
+    const right = { deleted: state.deleted, fenced: lost, shutdown: stopping, storage: failures > 0 }[reason]
     if (!right) broken.push(`SUB-5: a subscriber of ${this.#name} is told ${reason}`)
   }
 

@@ -202,7 +202,7 @@ export class World {
     const mayWait = this.#scenario.lingering ? ['delete', 'shutdown'] : []
     let [isSeenTo, waited] = [false, 0]
     for (let [round, quiet] = [0, 0]; round < ROUNDS && quiet < 4 && observed.broken.length === 0; round += 1) {
-      isSeenTo ||= await this.#seeTo()
+      isSeenTo = (await this.#seeTo()) || isSeenTo
       await this.#flush()
       // Whoever waits looks each second; the lease itself would last for ten.
       const { holder } = observed.state.lease
