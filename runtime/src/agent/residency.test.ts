@@ -341,3 +341,16 @@ test("DEL-1: deleting a session ends what a dead runtime's tools left running fo
   await quiet()
   expect(holder.ended).toContain('live')
 })
+
+test('DEL-1, SUB-5: a session that is deleted while it is being taken up here is told as deleted, not as fenced', async () => {
+  const rig = new Rig()
+  await rig.create()
+  rig.runtime.kill()
+  rig.declareDead(1)
+  const other = rig.boot()
+  const closed: string[] = []
+  await other.log.follow('s', { facts: () => undefined, closed: (reason) => closed.push(reason) })
+  await Promise.all([other.sessions.activate('s'), other.sessions.delete('s')])
+  await quiet()
+  expect(closed).toEqual(['deleted'])
+})

@@ -75,11 +75,15 @@ export class Residency {
   }
 
   /**
-   * Ends what a dead holder's tools left running for a session that is about to be deleted: nobody would look for it afterwards.
-   * *Contract:* as activate.
+   * Ends what tools still run for a session that is about to be deleted, here or of a dead holder: nobody would look for it
+   * afterwards. Its activation here, or null. *Contract:* as activate.
    */
-  async reap(sessionId: string): Promise<void> {
-    await this.#acquire(sessionId)
+  async clear(sessionId: string): Promise<Activation | null> {
+    await this.#activating.get(sessionId)
+    const activation = this.#activations.get(sessionId)
+    if (activation !== undefined) this.#ports.endTools(sessionId)
+    else await this.#acquire(sessionId)
+    return activation ?? null
   }
 
   async #acquire(sessionId: string): Promise<Lease | null> {

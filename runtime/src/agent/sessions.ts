@@ -90,10 +90,8 @@ export class Sessions {
   /** DEL-1: ends the activation with its tools and closes subscriptions; children don't exist yet, so `tree` is the same. */
   delete(sessionId: string): Promise<void> {
     return this.#call(async () => {
-      const activation = this.#residency.get(sessionId)
       // First: of a session that is gone nobody looks for what a killed runtime left running.
-      if (activation !== undefined) this.#ports.endTools(sessionId)
-      else await this.#residency.reap(sessionId)
+      const activation = await this.#residency.clear(sessionId)
       if (!(await this.#ports.store.delete(sessionId))) throw noSession(sessionId)
       this.#ports.log.close(sessionId, 'deleted', null)
       await activation?.ended
