@@ -41,16 +41,17 @@ export class FollowedLog {
     void ended.then(over, over)
   }
 
-  /** Waits for what there is: `seqOf` asks a handle how far the log goes, null where it can't say. */
+  /** Waits for what there is: `seqOf` asks a handle how far the log goes, null where it can't say; a runtime may be behind another. */
   async settle(seqOf: (handle: string) => Promise<number | null>): Promise<readonly Json[]> {
-    for (const { handle, ended } of this.#sources.toReversed()) {
-      const seq = await seqOf(handle)
-      if (seq === null) await ended
-      else {
-        if (seq > this.#last) await this.items.wait({ seq })
-        break
-      }
-    }
+    const known = await Promise.all(
+      this.#sources.map(async ({ handle, ended }) => {
+        const seq = await seqOf(handle)
+        if (seq === null) await ended
+        return seq ?? 0
+      }),
+    )
+    const seq = Math.max(0, ...known)
+    if (seq > this.#last) await this.items.wait({ seq })
     return this.items.all
   }
 
