@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
+import weakref
 from collections.abc import Callable
 
 import pytest
@@ -72,6 +74,22 @@ async def test_a_session_that_cannot_go_on(scripted: Peers) -> None:
         with pytest.raises(StorageUnavailableError):
             await anext(events)
         assert [event async for event in events] == []
+
+
+async def test_what_has_ended_is_forgotten(scripted: Peers) -> None:
+    async with scripted("closes_a_watched_session").client() as quiesce:
+        session = await quiesce.sessions.get("s-1")
+
+        async def look() -> weakref.ref[AsyncEvents]:
+            events = session.events(after=0)
+            with contextlib.suppress(StorageUnavailableError):
+                while True:
+                    await anext(events)
+            return weakref.ref(events)
+
+        left = await look()
+        gc.collect()
+        assert left() is None
 
 
 async def test_the_end_of_the_connection(scripted: Peers) -> None:

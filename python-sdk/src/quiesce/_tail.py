@@ -37,6 +37,7 @@ class AsyncEvents:
         self._after: int | Literal["now"] | None = after if from_message is None else None
         self._from_message = from_message
         self._buffer: _Buffer | None = None
+        self._finalizer: weakref.finalize[[asyncio.AbstractEventLoop, _Buffer], AsyncEvents] | None = None
         self._closed = False
 
     def __aiter__(self) -> Self:
@@ -65,6 +66,7 @@ class AsyncEvents:
     async def close(self) -> None:
         """Ends the iteration and its subscription; safe to call again."""
         self._closed = True
+        self._detach()
         if self._buffer is not None:
             self._buffer.let_go()
 
@@ -86,8 +88,9 @@ class AsyncEvents:
         self._buffer = buffer
         if self._closed:  # meanwhile
             buffer.let_go()
-        finalizer = weakref.finalize(self, _forget, asyncio.get_running_loop(), buffer)
-        finalizer.atexit = False
+        else:
+            self._finalizer = weakref.finalize(self, _forget, asyncio.get_running_loop(), buffer)
+            self._finalizer.atexit = False
         return buffer
 
     def _resume_behind(self, buffer: _Buffer) -> None:
@@ -95,6 +98,12 @@ class AsyncEvents:
         if buffer.last is not None:
             self._after, self._from_message = buffer.last, None
         self._buffer = None
+        self._detach()
+
+    def _detach(self) -> None:
+        """A finalizer holds its buffer, whose error holds the iterator by its traceback: nothing would be forgotten."""
+        if self._finalizer is not None:
+            self._finalizer.detach()
 
 
 class _Buffer:
