@@ -8,8 +8,8 @@ import { errorCodes, fits, methodNames, misfits, paramsOf, resultOf } from './sc
 const never = new Set(['internal', 'storage_unavailable', 'store_version', 'unauthorized', 'fenced', 'not_driving'])
 /** With which a request may be refused that its schema has nothing against: what only the runtime can know may still speak against it. */
 const refusals = [-32602, ...Object.keys(errorCodes).filter((code) => !never.has(code))]
-/** Longer than this no error may be, its id apart: a bad frame must not be answered with a worse one. */
-const longestError = 16 * 1024
+/** Longer than this no error may be, its id apart: a hundred faults and their words. A bad frame must not be answered with a far worse one. */
+const longestError = 64 * 1024
 
 /** @typedef {{ id: unknown, method?: string, params?: unknown, codes: (number | string)[], result: boolean }} Owed */
 
