@@ -2,6 +2,8 @@
 
 /** Numbers beyond exact integers, or integers in the form of fractions. */
 const number = /\d{16}|\d\.0*(?![0-9])|\d[eE]/
+/** An id in plain words, or perhaps in escaped ones. */
+const mayHaveId = /"id"|\\u/
 const string = /"(?:[^"\\]|\\.)*"/g
 /** What is deeper, one language reads and another one refuses as no JSON at all; and no player can compare it. */
 const deepest = { typescript: 1500, python: 300 }
@@ -10,7 +12,8 @@ export function isHazy(bytes, language) {
   const text = bytes.toString('latin1')
   // Whoever counts a text's length counts other things: code points, or halves of them.
   if (bytes.includes('🧭'.repeat(20)) || depthOf(bytes) > deepest[language]) return true
-  return number.test(text.replaceAll(string, '""')) || bytes.toString().split('\n').some(answersUnknown)
+  if (number.test(text.replaceAll(string, '""'))) return true
+  return mayHaveId.test(text) && bytes.toString().split('\n').some(answersUnknown)
 }
 
 /** An answer to some request that a client may have made, though the scenario doesn't know of it. */

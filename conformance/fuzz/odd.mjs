@@ -100,12 +100,12 @@ function placesIn(value, path = [], found = []) {
 
 /** A copy of `root` in which `change` was made to the container of the last key of `path`. */
 function changed(root, path, change) {
-  if (path.length === 0) return root
-  const copy = Array.isArray(root) ? [...root] : { ...root }
   const [key, ...rest] = path
-  if (rest.length === 0) return change(copy, key)
-  copy[key] = changed(copy[key], rest, change)
-  return copy
+  if (key === undefined) return root
+  if (rest.length === 0) return change(root, key)
+  if (Array.isArray(root)) return root.map((inner, i) => (String(i) === key ? changed(inner, rest, change) : inner))
+  // By its entries: a key may be `__proto__`.
+  return Object.fromEntries(Object.entries(root).map(([name, inner]) => [name, name === key ? changed(inner, rest, change) : inner]))
 }
 
 const withKey = (container, key, value) => {

@@ -229,7 +229,7 @@ class Scenario {
         () =>
           this.#frames.sane({
             jsonrpc: '2.0',
-            id: random.pick([7_000_000, 'q', null, -1, [], {}]),
+            id: random.pick([7_000_000, 'q', null, -1, odd(random)]),
             method: random.pick(['client/ask', 'initialize']),
             params: odd(random),
           }),

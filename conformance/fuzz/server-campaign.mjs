@@ -9,7 +9,7 @@ import { Tally } from './tally.mjs'
 
 /** Cases between two looks at the whole runtime, and looks between two at the memory. */
 const lookEvery = 40
-const measureEvery = 10
+const measureEvery = 2
 /** Megabytes by which a runtime may grow whose sessions are all deleted: their ids are remembered. */
 const mostGrowth = 32
 
@@ -20,7 +20,7 @@ const mostGrowth = 32
 export async function fuzzServer({ seed, frames, folder }) {
   const tally = new Tally()
   const place = { folder, maxFrameBytes: limits.maxFrameBytes, mayStop: true }
-  const heap = new HeapWatch({ mostGrowth, warmUp: 3 })
+  const heap = new HeapWatch({ mostGrowth, warmUp: 2 })
   let server = new ServerPlace()
   let looks = 0
   for (let index = 0; tally.frames < frames; index += 1) {

@@ -91,17 +91,23 @@ export class ServerPlace {
    */
   async lookOver() {
     const { sessions, log } = this.#rig.runtime
-    const problems = []
+    const problems = this.#followers()
     for (const sessionId of await this.#ids()) {
       for (let left = patience; (await this.#isBusy(sessionId)) && left > 0; left -= 1) await round()
       if (await this.#isBusy(sessionId)) problems.push(`${sessionId} is left running`)
       problems.push(...brokenRules(await this.#facts(sessionId), !this.stopped).map((rule) => `${sessionId}: ${rule}`))
       if (!this.stopped) await sessions.delete(sessionId)
     }
-    const followed = log.followedIds()
-    if (followed.length > 0) problems.push(`still followed, though nobody is connected: ${followed.join(', ')}`)
+    problems.push(...log.followedIds().map((sessionId) => `${sessionId} is followed still, though it is deleted`))
     if (this.stopped) await this.close()
     return problems
+  }
+
+  /** Nobody is connected: a session may be followed by who drives it, and by nobody else. */
+  #followers() {
+    const { log } = this.#rig.runtime
+    const most = (sessionId) => log.followed(sessionId)?.followers.size ?? 0
+    return log.followedIds().flatMap((sessionId) => (most(sessionId) > 1 ? [`${sessionId} has ${most(sessionId)} followers`] : []))
   }
 
   async close() {

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { byHand, frames, longest, seed } from './extent.mjs'
 import { fuzzServer } from './server-campaign.mjs'
 
-const count = frames(20_000)
+const count = frames(15_000)
 const folder = mkdtempSync(join(tmpdir(), 'quiesce-fuzz-'))
 writeFileSync(join(folder, 'README.md'), 'Hello.\n')
 afterAll(() => rmSync(folder, { recursive: true }))

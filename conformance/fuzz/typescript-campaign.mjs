@@ -8,7 +8,7 @@ import { playTypescript } from './typescript-player.mjs'
 
 const language = 'typescript'
 /** Scenarios between two looks at the memory, and the megabytes by which it may grow. */
-const lookEvery = 250
+const lookEvery = 60
 const mostGrowth = 24
 
 /** @param {{ seed: number, frames: number }} options @returns {Promise<Tally>} */

@@ -55,7 +55,7 @@ export class Values {
 
   /** A key that data of a user may have; some of them are names that mean something to a language. */
   key() {
-    return this.#random.pick(['a', 'B', 'snake_case', 'kebab-case', 'ä', '', 'constructor', 'toString', 'sessionId', 'type', '0', '日'])
+    return this.#random.pick(['a', 'B', 'snake_case', 'kebab-case', 'ä', '', 'constructor', '__proto__', 'sessionId', 'type', '0', '日'])
   }
 
   #named(name, depth) {
