@@ -309,7 +309,7 @@ class Scenario {
       [1, () => this.#send([this.#factLine(call, { ...fact, seq: fact.seq + random.between(1, 9) })])],
       [1, () => say('session.event', mutated({ ...ids, event: fact }, random))],
       [0.3, () => say('session.event', odd(random))],
-      [1, () => say('session.closed', { ...ids, ...this.#frames.closed() })],
+      [3, () => say('session.closed', { ...ids, ...this.#frames.closed() })],
       [0.5, () => say('session.closed', mutated({ ...ids, ...this.#frames.closed() }, random))],
       [
         0.5,
