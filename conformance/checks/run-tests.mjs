@@ -9,8 +9,6 @@ import { fromJunit, fromLastLine, fromVitest, settle } from './test-counts.mjs'
 /** Suites that are scripts: each prints `N passed, N failed` as its last line. The command runs at the root of the repository. */
 export const scriptSuites = [
   { name: 'examples', command: ['node', 'conformance/demo/examples.mjs'] },
-  { name: 'conformance', command: ['node', 'conformance/bin/conformance.mjs', 'run', '--jobs', '2', '--shuffle', 'random'] },
-  { name: 'mutants', command: ['node', 'conformance/bin/conformance.mjs', 'mutants', '--jobs', '2'] },
   { name: 'shared store', command: ['node', 'conformance/shared-store/run.mjs'] },
   { name: 'crash', command: ['node', 'conformance/crash/crash.mjs'] },
   { name: 'node24', command: ['node', 'conformance/pack/node24.mjs'] },
