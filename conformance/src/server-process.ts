@@ -10,6 +10,7 @@ export interface ServerEnd {
 export class ServerProcess {
   readonly #child: ChildProcess
   readonly exited: Promise<ServerEnd>
+  #over = false
   stderr = ''
 
   constructor(command: readonly string[], cwd: string, env: Readonly<Record<string, string>>, onData: (chunk: Buffer) => void) {
@@ -26,6 +27,9 @@ export class ServerProcess {
         resolve({ code: 127, signal: null })
       })
       this.#child.once('close', (code, signal) => resolve({ code, signal }))
+    })
+    void this.exited.then(() => {
+      this.#over = true
     })
     void this.exited.then(atExit(() => this.remove()))
   }
@@ -56,8 +60,9 @@ export class ServerProcess {
     this.#child.kill(name)
   }
 
-  /** At the end of a case: nothing is left of its group. */
+  /** At the end of a case: nothing is left of its group. Of one that is over the number may be another's by now. */
   remove(): void {
+    if (this.#over) return
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL')
     } catch {
