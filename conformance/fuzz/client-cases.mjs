@@ -80,7 +80,7 @@ class ClientCase {
       this.#ask('initialize', greeting)
       for (let left = random.below(6); left > 0; left -= 1) this.#element()
     }
-    if (this.#place.mayStop && begin === 'greeted' && random.once(150)) this.#stop()
+    if (this.#place.mayStop && random.once(150)) this.#stop()
     if (random.chance(0.7)) for (const sessionId of this.#sessions) this.#ask('session/delete', { sessionId })
     return this.parts
   }

@@ -42,7 +42,8 @@ export async function fuzzServer({ seed, frames, folder }) {
 
 /** What is wrong with a server's answers to a case, and with the server while it gave them. */
 export async function problemsOf(server, sent, tally = new Tally()) {
-  return [...(await runCase(server, sent, limits, tally)), ...server.faults.splice(0)]
+  const { problems } = await runCase(server, sent, limits, tally)
+  return [...problems, ...server.faults.splice(0)]
 }
 
 /** The same against a server of its own. */

@@ -1,4 +1,5 @@
 // Owns a whole runtime in memory for the fuzzer: the real connection over the memory store, its agent answered by the scripted model.
+
 import { PassThrough } from 'node:stream'
 import { Rig } from '../../runtime/src/agent/agent-rig.fixture.ts'
 import { brokenRules } from '../../runtime/src/log/log-rules.fixture.ts'
@@ -21,7 +22,6 @@ export class ServerPlace {
   stopped = false
 
   constructor() {
-    // What waits for a test is answered as soon as it is there.
     const { asked, called, reports } = this.#rig.runtime
     reports.push = (error) => this.faults.push(String(error.stack))
     asked.push = (request) => {

@@ -101,6 +101,6 @@ export function longCase(seed, first, frames, folder) {
 
 /** What goes wrong with a server that is sent all that. */
 export async function problemsOfProcess(server, sent, tally) {
-  const problems = await runCase(server, sent, limits, tally)
+  const { problems } = await runCase(server, sent, limits, tally)
   return [...problems, ...server.problems, ...(await server.brokenLogs())]
 }

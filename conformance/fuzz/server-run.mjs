@@ -27,7 +27,7 @@ function whole(parts, limits) {
  * @param {{ parts: Buffer[], cuts: { at: number, rounds: number }[] }} sent
  * @param {{ maxFrameBytes: number, maxInFlight: number }} limits
  * @param {import('./tally.mjs').Tally} tally
- * @returns {Promise<string[]>} what breaks the contract
+ * @returns {Promise<{ problems: string[], stopping: boolean }>}
  */
 export async function runCase(place, { parts, cuts }, limits, tally) {
   const bytes = whole(parts, limits)
@@ -49,7 +49,7 @@ export async function runCase(place, { parts, cuts }, limits, tally) {
   if (!(await within(watchdogMs, over))) reader.problems.push('hang')
   if (!(await within(watchdogMs, connection.end()))) reader.problems.push('hang: the connection does not end')
   reader.settle()
-  return reader.problems
+  return { problems: reader.problems, stopping: oracle.stopping }
 }
 
 /** Whether `work` settled before the watchdog barked. */
